@@ -244,7 +244,7 @@ def _add_approve(choices: Subparsers) -> None:
 
 def _add_running(commands: Commands) -> None:
     command = add_command(commands, "ui", "page:ui", "look at the memories in your browser", group=Group.MAIN)
-    command.add_argument("--close", action="store_true", help="close the page now")
+    command.add_argument("--close", action="store_true", help="close the web page now")
     command = add_command(
         commands,
         "setup",

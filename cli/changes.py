@@ -137,14 +137,16 @@ def _preview(options: Namespace, found: UndoResult) -> None:
             print("  to undo changes in all projects: subconscious undo --everywhere")
         return
     for act in found["acts"]:
-        print(f"Undoes what {_doer(act)} {screen.when(act['at'])}:")
+        print(f"This would undo what {_doer(act)} {screen.when(act['at'])}:")
         for step in act["steps"]:
             _print_step(step)
     for one in found.get("fallen", ()):  # an older daemon sends neither list
-        print(screen.wrapped(f"archives memory {one['id']}, which summarizes it{wording.about(one)}", 4, "  -"))
+        print(screen.wrapped(f"would archive memory {one['id']}, which summarizes it{wording.about(one)}", 4, "  -"))
         suspicion.note(one, 8)
     for one in found.get("revived", ()):
-        print(screen.wrapped(f"brings back memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -"))
+        print(
+            screen.wrapped(f"would restore memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -")
+        )
         suspicion.note(one, 8)
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to undo this.")

@@ -55,7 +55,7 @@ def _print_session(session: ExplainedSession, missing: Sequence[str]) -> None:
     title = f": {screen.line(session['title'])}" if session["title"] else ""
     print(screen.wrapped(f"Session {screen.line(session['id'])}{title}"))
     if not session["known"]:
-        print("This session was not recorded. If it were, this would be learned from it:")
+        print("This session was not recorded. If it had been, this would have been learned:")
     for path in missing:
         print(screen.paint(f"{screen.line(path)} can no longer be read.", "yellow"))
 

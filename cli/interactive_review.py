@@ -150,7 +150,7 @@ class _InteractiveReview:
     def _undo(self, capture: ReviewedCapture) -> None:
         del capture
         if not self._done:
-            print("You have not decided on any capture yet.")
+            print("You have not reviewed any capture yet, so there is nothing to undo.")
             return
         position, status = self._done.pop()
         if status != UNCHANGED:  # else somebody else's decision would be undone

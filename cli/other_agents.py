@@ -20,7 +20,9 @@ def install(options: Namespace) -> int:
     require_person("change the settings of another coding agent")
     client, state = CLIENTS[options.client], home().root
     if not options.remove and not (state / "env" / "current").exists():
-        raise RequestError("the Python environment is not set up yet", "run `subconscious status`, which sets it up")
+        raise RequestError(
+            "the Python environment is not set up yet", "run `subconscious status`: it sets up the environment"
+        )
     wanted = changes(client.name, state, remove=options.remove)
     if not wanted:
         if not options.remove:

@@ -1,4 +1,4 @@
-"""``subconscious ui``: open a local page to look at the memories."""
+"""``subconscious ui``: open a local web page that shows the memories."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .origin import require_person
 
 
 def ui(options: Namespace) -> int:
-    """Have the daemon serve the page, and print a link to it; with ``--close``, close the page."""
+    """Have the daemon serve the web page, and print a link to it; with ``--close``, close the page."""
     if options.close:
-        print("The page is closed." if ask("ui_close")["closed"] else "No page is open.")
+        print("The web page is closed." if ask("ui_close")["closed"] else "The web page is not open.")
         return 0
-    require_person("open the page")
+    require_person("open the web page")
     if not ensure_extra("page"):
         return 1
     link = ask("ui", cwd=here(), origin="user")["url"]

@@ -72,10 +72,17 @@ def _thousands(number: int) -> str:
 
 
 def check_options(options: Namespace, tags: ModelEstimate) -> None:
-    """Raise RequestError if --with-model lacks a provider, or --max-cost lacks --with-model or a known price."""
+    """Check the options --with-model and --max-cost.
+
+    Raises RequestError if --with-model is used without a provider, or --max-cost without --with-model or without a
+    known price.
+    """
     if not options.with_model:
         if options.max_cost is not None:
-            raise RequestError("--max-cost needs --with-model", "an import without a model costs nothing")
+            raise RequestError(
+                "--max-cost needs --with-model",
+                "add --with-model, or leave out --max-cost: an import without a model costs nothing",
+            )
         return
     offer = next((offer for offer in tags["offers"] if offer["configured"]), None)
     if offer is None:

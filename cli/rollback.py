@@ -63,7 +63,7 @@ def _preview(found: RollbackResult) -> None:
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
     if found.get("links"):
-        print(f"  - {screen.counted(len(found['links']), 'link')} of these memories, or made in the session")
+        print(f"  - {screen.counted(len(found['links']), 'link')} to or from these memories, or made in this session")
     if found["unread"]:
         print(f"  - {screen.counted(found['unread'], 'part')} of its transcript that a model still has to read")
     if not sys.stdin.isatty():

@@ -83,7 +83,7 @@ FIRST = (
 
 
 def accept(_: Namespace) -> None:
-    """Apply changes of guarded settings in config.toml, which need a person's approval."""
+    """Approve and apply the changes in config.toml that need a person's approval."""
     require_person("approve changed settings")
     changed = ask("accept_settings", origin="user")["changed"]
     for name, (before, after) in changed.items():

@@ -124,7 +124,9 @@ def member(options: Namespace) -> int:
     if options.person:
         require_person("change who is in a team")
         if not options.role:
-            raise RequestError("no role was given", "add one: reader, author, maintainer or none")
+            raise RequestError(
+                "no role was given", "add a role (reader, author or maintainer), or none to remove the person"
+            )
     found = ask("team_member", PATIENCE, cwd=here(), person=options.person or None, role=options.role, origin="user")
     if options.json:
         screen.as_json(found)

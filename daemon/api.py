@@ -164,7 +164,7 @@ class DaemonControl(Handler):
         return found
 
     async def cmd_accept_settings(self, args: Args) -> wire.ChangedSettings:
-        """Apply the guarded settings of config.toml and of the daemon's environment, which a person has approved."""
+        """Apply the settings of config.toml and of the daemon's environment: the request is a person's approval."""
         wanted = load_settings(self.app.home.root)
         values = await accept(self.app.database, wanted, args.reason, self.app.config.accepted)
         self.app.settings = wanted

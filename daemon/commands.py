@@ -95,7 +95,7 @@ class Commands:
         return await _run(handler, request.cmd, await _verified(handler, request.cmd, args, caller))
 
     async def run_for_person(self, cmd: str, args: dict[str, Any]) -> dict[str, Any]:
-        """Run a request of the local web page as a person's request; page/guard.py has checked who uses the page."""
+        """Run a request of the web page as a person's request; page/guard.py has checked that a person uses it."""
         handler, parsed = self._parsed(cmd, args)
         return await _run(handler, cmd, parsed.model_copy(update={"origin": Origin.USER}))
 
@@ -148,7 +148,7 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"only a person decides {handler.decides}, and this request may not come from a person: {doubt}",
+            f"only a person decides {handler.decides}, and this request does not seem to come from a person: {doubt}",
             f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args

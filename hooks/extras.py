@@ -1,6 +1,6 @@
 """Installs an extra into the current environment: ``start.py extras NAME``. Run by commands that a person waits for.
 
-An extra (subconscious/extras) is a model's SDK, the page's web server or PostgreSQL's client, and is installed on first
+An extra (subconscious/extras) is a model's SDK, the web page's server or PostgreSQL's client, and is installed on first
 use. A failure is recorded in ``env/failure-NAME``, which subconscious/extras reads.
 """
 

@@ -85,7 +85,7 @@ class App:
 
     @property
     def settings(self) -> Settings:
-        """The settings as loaded; guarded ones may be unapproved. ``config.current`` has approved values only."""
+        """The settings as loaded, with changes that a person has yet to approve; ``config.current`` is without them."""
         return self.config.loaded
 
     @settings.setter

@@ -1,4 +1,4 @@
-"""The settings in force: config.toml, the plugin's options, and the guarded values that a person has accepted."""
+"""The settings in force: config.toml and the plugin's options, without risky changes that nobody has approved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ can write a spool entry with options in it."""
 class ActiveSettings:
     """The settings in force: those of config.toml, changed by the plugin's options.
 
-    A guarded setting with a value that no person has accepted yet keeps the value that a person accepted last.
+    Riskier changes of some settings (guarded ones: `settings.guards`) need a person's approval. Until then, the value
+    that a person accepted last stays in force.
     """
 
     def __init__(self, home: Home, loaded: Settings, accepted: Mapping[str, Any]) -> None:
@@ -44,7 +45,7 @@ class ActiveSettings:
         return self.in_force(self.loaded)
 
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
-        """Return these settings with the accepted values of guarded settings instead of unapproved ones.
+        """Return these settings, with the last accepted value in place of each value that a person has yet to accept.
 
         The plugin's ``options`` may choose the provider, too, unless config.toml names a provider that is accepted.
         """
@@ -59,7 +60,7 @@ class ActiveSettings:
         return "provider" in self.loaded.model_fields_set and found == self.accepted.get("provider", found)
 
     def refused(self, settings: Settings | None = None) -> dict[str, Any]:
-        """Return the values of guarded settings that a person has not accepted."""
+        """Return the values that take effect only after a person has accepted them, by the names of their settings."""
         return refused(self.loaded if settings is None else settings, self.accepted)
 
     def with_options(self, options: Mapping[str, str]) -> Settings:

@@ -1,4 +1,4 @@
-"""Applies the guarded settings that a person accepted or withdrew, in every part of the daemon."""
+"""Applies, in every part of the daemon, the settings that a person accepted or withdrew."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Vouched:
         return self._deciding.get(_mark_of(entry), "the request did not come from a hook of a running session")
 
     def add_session(self, session_id: str, client: str = "") -> None:
-        """Record that a session was verified by a hook of its client."""
+        """Record that a hook of ``client`` verified the session; "" keeps the client that was recorded before."""
         _keep(self._sessions, session_id, client or self.client_of(session_id))
 
     def client_of(self, session_id: str) -> str:

@@ -65,8 +65,8 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
 def starts_hooks_like_commands(pid: int) -> bool:
     """Whether a process runs for Codex, which starts hooks in the same way as the commands of its model.
 
-    So in a session of Codex, a hook proves something only if it hands over a prompt, which is compared with the
-    transcript.
+    So in a session of Codex, a hook proves something only if it hands over a prompt: the prompt can be compared with
+    the transcript.
     """
     return _codex(pid) is not None
 

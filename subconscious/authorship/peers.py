@@ -173,13 +173,13 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
 
 
 def client_of(pid: int) -> str:
-    """Return an identifier of the client that a process runs for, unique until the machine restarts; "" without one."""
+    """Return an identifier of the client that a process runs for, unique until the machine restarts; "" if none."""
     client = client_process(pid)
     return _name(client) if client is not None else ""
 
 
 def client_process(pid: int) -> Process | None:
-    """Return the client that a process runs for, None without one."""
+    """Return the client that a process runs for; None if it runs for no client."""
     return next((process for process in _line(pid) if process.client), None)
 
 

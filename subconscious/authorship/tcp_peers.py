@@ -60,7 +60,7 @@ class TcpPeers:
         return self._known[peer.inode]
 
     def _remember(self, inode: int, holders: list[int]) -> None:
-        """Store the first doubt about any process that has the socket open: one that inherited it could use it, too."""
+        """Store the first doubt about any process that has the socket open, also one that only inherited it."""
         doubts = (doubt_of_person(pid, at_terminal=False, root=self._root) for pid in holders)
         self._known[inode] = next(filter(None, doubts), "")
         if len(self._known) > REMEMBERED:

@@ -253,9 +253,11 @@ _WRONG = re.compile(
 
 
 def weight_against(reason: str, age_days: float | None = None) -> float:
-    """Return the weight of a rejection as evidence of a wrong capture, 0..1.
+    """Return how strongly a rejection shows that a capture was wrong: 0 (not at all) to 1.
 
-    ``age_days`` is the age of the forgotten memory; None if a capture was rejected in a review.
+    A reason such as "wrong" (1) or "outdated" (0) decides alone. With another reason or none, the rejection of a
+    capture in a review counts fully (``age_days`` is None); forgetting a memory counts less, the older it was (its
+    ``age_days``).
     """
     if _WRONG.search(reason):
         return 1.0

@@ -168,7 +168,7 @@ def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
 
 
 def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
-    """Return what lowered a confidence: the extractor's objections, and later deductions.
+    """Return what lowered a confidence: signs that the extractor found, and later deductions.
 
     ``by`` is the sum of the later deductions, ``level`` the result of the poisoning check.
     """

@@ -252,7 +252,7 @@ async def _capture(
         if capture is None:
             continue
         if admission.decision is not Decision.AUTO:
-            return []  # a person decides about one of them, which is enough
+            return []  # a person decides about one of them: that is enough
         brought = await admit_memory(ctx, tx, capture, (candidate, admission), place)
     if brought is None:
         return []

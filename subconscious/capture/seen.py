@@ -20,7 +20,7 @@ from subconscious.text.sentences import sentences
 from subconscious.text.wording import squeeze
 
 LOWERED = "; lowered: "
-"""The separator between an extractor's observation and its objections, in a reason."""
+"""In a reason, the separator between an extractor's observation and the signs that lowered the confidence."""
 
 SORTS = {
     "sentence": "a statement of the assistant",

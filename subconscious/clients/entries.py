@@ -81,7 +81,7 @@ def _parse(text: str, path: str) -> Json:
     usable = isinstance(hooks, dict) and all(isinstance(groups, list) for groups in hooks.values())
     if not isinstance(found, dict) or not usable:
         raise RequestError(
-            f"{path} is not plain JSON, or its hooks have an unknown form",
+            f"{path} is not plain JSON, or its hooks have an unexpected format",
             "add the entries by hand: docs/other-agents.md lists them",
         )
     return found

@@ -1,1 +1,1 @@
-"""Values that requests and jobs share: spool entries, arguments, signals, approval of guarded settings."""
+"""What requests and jobs share: spool entries, arguments, events and locks, the approval of settings, and limits."""

@@ -1,8 +1,8 @@
-"""Guarded settings: a change takes effect after a person has accepted it.
+"""Guarded settings: a riskier value takes effect only after a person has accepted it.
 
-Guarded settings decide what is stored without review, and any command that the model runs could write config.toml or
-start the daemon with other environment variables. The values that a person accepted last are recorded in the history
-of events; the values at the daemon's first start count as accepted.
+These settings decide, for example, what is stored without review. Any command that the model runs could write
+config.toml or start the daemon with other environment variables. The values that a person accepted last are recorded
+in the history of events; the values at the daemon's first start count as accepted.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ async def may_run(database: Database, name: str, affected: int, total: int) -> b
             await maintenance.save_postponed(tx, new)
     if not runs and (found is None or not found.waits):
         log.warning(
-            "maintenance (%s) is held back: it would change %d of %d rows at once, so the clock may be wrong."
-            " If the clock is right: subconscious maintenance run",
+            "maintenance (%s) waits: it would change %d of %d rows at once, perhaps because the system clock is wrong."
+            " If the clock is right, run: subconscious maintenance run",
             name,
             affected,
             total,

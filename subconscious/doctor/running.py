@@ -45,7 +45,7 @@ def embedder(context: CheckContext) -> Iterator[Finding]:
 
 
 def approval(context: CheckContext) -> Iterator[Finding]:
-    """Report guarded settings that wait for the user's approval."""
+    """Report changed settings that take effect only after the user's approval."""
     try:
         unapproved = _status(context)["unaccepted"]
     except (SubconsciousError, KeyError):

@@ -250,7 +250,7 @@ PROBABLY = "it was probably meant to last: "
 class Admission:
     """The result of the admission gate. ``verdict`` is None before the poisoning check has run.
 
-    ``reservation`` is the reason why the candidate may not be injected before it is confirmed: "" if there is none,
+    ``reservation`` is why the candidate must not be injected before it is confirmed: "" if it may be injected,
     None if this was not checked. ``doubtful`` means that it is uncertain whether a person typed the text, ``weak`` that
     only the low confidence counted against the candidate.
     """

@@ -77,7 +77,7 @@ class Facts:
     sessions: int = 1
     citations: int = 0
     flaw: str = ""
-    """Why the memory may not be promoted (flagged as poisoned, superseded, archived); "" if it may."""
+    """Why the memory must not be promoted (flagged as poisoned, superseded, archived); "" if it may be promoted."""
     used: int = 0
     violated: int = 0
 

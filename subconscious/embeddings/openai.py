@@ -60,7 +60,7 @@ class OpenAIEmbedder(RemoteEmbedder):
         except openai.OpenAIError as error:
             raise _converted(error, self.model) from error
         except (AttributeError, TypeError, ValueError) as error:
-            # The SDK does not check the answer: it may not be JSON, or JSON of another kind.
+            # The SDK does not check the answer: perhaps it is not JSON, or JSON of another kind.
             raise EmbedderBusyError(f"the answer is invalid: {error}", _ADDRESS) from error
 
     def _disconnect(self) -> None:

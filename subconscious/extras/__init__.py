@@ -40,7 +40,7 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {
         "anthropic": Extra("Anthropic's SDK", ("anthropic",), 35),
         "openai": Extra("OpenAI's SDK", ("openai",), 35),
-        "page": Extra("the web server of the page", ("jinja2", "starlette", "uvicorn"), 4, "subconscious ui"),
+        "page": Extra("the server of the web page", ("jinja2", "starlette", "uvicorn"), 4, "subconscious ui"),
         "team": Extra("PostgreSQL's client", ("psycopg", "psycopg_pool"), 20, "subconscious team"),
     }
 )

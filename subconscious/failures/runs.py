@@ -18,7 +18,7 @@ MOST_SEARCHED = 64 << 20
 """The most bytes of a transcript that are searched for the source of a command."""
 
 SUGGESTED = "a file, a page or an output of the session named it before it was run"
-"""The reason shown to a person who must approve a command because the assistant may not have found it itself."""
+"""The reason shown to a person who must approve a command that the assistant perhaps did not find by itself."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")

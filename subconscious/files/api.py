@@ -18,7 +18,11 @@ NOTES_PER_REQUEST = 500
 
 
 class FilesArgs(Args):
-    """``notes`` are records and statements (`files.reading.Item`). With ``links``, only their links are restored."""
+    """The arguments of the requests for exports and imports.
+
+    ``notes`` are the notes to import (`files.reading.Item`). With ``links``, no note is imported; the links,
+    corrections and merges between stored memories are restored.
+    """
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
     statuses: tuple[Literal["active", "unconfirmed", "archived"], ...] = ("active", "unconfirmed", "archived")

@@ -203,7 +203,7 @@ def export_key(folder: Path) -> bytes:
         replace_file(path, os.urandom(KEY_BYTES))
     key = read_regular(path, KEY_BYTES, follow=False)
     if len(key) != KEY_BYTES:
-        raise RecordError(f"{path} is damaged; move it away: a new key for signing exports is then made")
+        raise RecordError(f"the key that signs exports is damaged; move {path} away, and a new key is made")
     return key
 
 

@@ -117,7 +117,7 @@ def _quoted(text: str, number: int) -> str:
         value, end = _JSON.raw_decode(text)
     except ValueError as error:
         raise FrontMatterError(
-            f"line {number}: the quoted value has no closing quotation mark, or a wrong backslash (write \\\\ for \\)"
+            f"line {number}: the quoted value has no closing quotation mark or an invalid backslash (write \\\\ for \\)"
         ) from error
     if not isinstance(value, str) or text[end:].strip():
         raise FrontMatterError(f"line {number}: there is text after a quoted value")

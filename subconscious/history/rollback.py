@@ -70,9 +70,9 @@ class SessionAdditions:
 
 
 async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditions:
-    """Return what a session added, without changing anything.
+    """Return what a rollback of the session would withdraw; nothing is changed.
 
-    A memory that other sessions stated too is not withdrawn: only its number of repetitions is reduced.
+    A memory that other sessions stated too would stay; only its number of repetitions would be reduced.
     """
     own_captures = [one for one in await captures.all_of_session(tx, session_id) if one["status"] in NOT_CLOSED]
     contributions = await _contributions(tx, session_id, own_captures)

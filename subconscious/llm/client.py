@@ -23,7 +23,7 @@ from subconscious.store.connect import Database
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""A function that returns the keys that a session brought, by setting (`openai_key`); none if it may not use them."""
+"""A function that returns the keys that a session brought, by setting (`openai_key`); empty if it must not use them."""
 
 LONG_TEXT = 10_000
 """The number of characters of a text from which its redaction runs in a thread."""
@@ -212,7 +212,7 @@ def _order(settings: Settings) -> list[str]:
 
 
 async def guarded(request: Request) -> Request:
-    """Return a request with its text redacted again, in case the caller did not redact it."""
+    """Return the request without secrets and private parts, in case the caller did not remove them."""
     short = len(request.text) < LONG_TEXT
     text = _clean(request.text) if short else await asyncio.to_thread(_clean, request.text)
     return replace(request, system=redact(request.system).text, text=text)

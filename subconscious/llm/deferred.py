@@ -137,7 +137,7 @@ class DeferredRequests:
         await self._ask_alone([request for request in waits if request.id not in taken])
 
     def _can_join_batch(self, request: StoredRequest) -> bool:
-        """Whether a request may be sent in a batch; a request with its session's own key may not.
+        """Whether a request may be sent in a batch; a request with its session's own key must be sent alone.
 
         The results of a batch are read hours later with the same key, perhaps by another process, which does not have a
         session's key any more.

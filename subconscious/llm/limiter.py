@@ -166,7 +166,10 @@ class Breaker:
         return max(self._left(), self._seconds / 10 if self._trying else 0.0)
 
     def enter(self) -> bool:
-        """Start a call; return whether it is the trial call of a half-open breaker, of which there is one at a time."""
+        """Start a call; return whether it is the trial call of a half-open breaker.
+
+        Call it only if ``closed_for`` returned 0, so that only one trial call runs at a time.
+        """
         self._trying = self.state is BreakerState.HALF_OPEN
         return self._trying
 

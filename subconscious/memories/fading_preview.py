@@ -44,7 +44,7 @@ class Standing:
 
 
 class LatestStanding:
-    """The latest preview with its parameters, kept because the page requests the same preview repeatedly."""
+    """The latest preview with its parameters, kept because the web page requests the same preview repeatedly."""
 
     def __init__(self) -> None:
         self.key: tuple[Any, ...] = ()

@@ -1,7 +1,7 @@
-"""Decides which requests may reach the page: pure functions of a request's headers and of the keys of the page.
+"""Decides which requests may reach the web page, by a request's headers and the page's keys alone.
 
 Browsers send a cookie to all ports of a host, so another web server on this machine would receive ours. To prevent
-that, the cookie is limited to a path, which is a secret, too.
+that, the cookie is limited to a secret path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from time import monotonic
 
 COOKIE = "subconscious"
 LINK_SECONDS = 600.0
-"""Seconds for which a link to the page is valid."""
+"""Seconds for which a link to the web page is valid."""
 
 LINK_PATH = "/open/"
 SAFE_METHODS = ("GET", "HEAD")
@@ -50,7 +50,7 @@ class Keys:
 
     @property
     def base(self) -> str:
-        """The beginning of all paths of the page."""
+        """The beginning of all paths of the web page."""
         return f"/{self.path}/"
 
     def new_link(self) -> str:
@@ -85,7 +85,7 @@ def refusal(method: str, headers: Mapping[str, str], origin: str, *, link: bool)
     if headers.get("host", "") != origin.removeprefix("http://"):
         return "the request names another host"
     if method not in (*SAFE_METHODS, "POST"):
-        return "the page accepts only GET, HEAD and POST"
+        return "the web page accepts only GET, HEAD and POST"
     site = headers.get("sec-fetch-site", "same-origin")
     if method == "POST":
         foreign = headers.get("origin") != origin or site != "same-origin"

@@ -1,4 +1,4 @@
-"""Requests that open and close the page. Nothing is imported or served before a person asks for it."""
+"""Requests that open and close the web page. Its server is imported only when a person opens the page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 EXTRA = "page"
 
 Run = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a request on behalf of the person who opened the page."""
+"""Runs a request to the daemon on behalf of the person who opened the web page."""
 
 
 class Pages(Handler):
-    """Requests that open and close the page."""
+    """Requests that open and close the web page."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"ui"})
-    decides: ClassVar[str] = "whether the page is opened"
+    decides: ClassVar[str] = "whether the web page is opened"
 
     def __init__(self, app: App, run: Run) -> None:
         super().__init__(app)
@@ -35,10 +35,10 @@ class Pages(Handler):
         self._opening = asyncio.Lock()
 
     async def cmd_ui(self, args: Args) -> UiResult:
-        """Serve the page, and return a link to it that works once."""
+        """Serve the web page; return a link to it that works once."""
         if not extras.is_installed(EXTRA):
             raise RequestError(
-                "the web server of the page is not installed", "run `subconscious ui`, which installs it"
+                "the packages that the web page needs are not installed", "run `subconscious ui`: it installs them"
             )
         project = await self.project(args)
         async with self._opening:
@@ -56,14 +56,14 @@ class Pages(Handler):
         return server
 
     async def cmd_ui_close(self, args: Args) -> UiClosed:
-        """Stop serving the page; the assistant may request this, too."""
+        """Stop serving the web page; the assistant may request this, too."""
         del args
         was_open = self._server is not None and self._server.is_open
         await self.close()
         return {"closed": was_open}
 
     async def close(self) -> None:
-        """Stop serving the page, if it is open."""
+        """Stop serving the web page, if it is open."""
         server, self._server = self._server, None
         if server is not None:
             await server.close()

@@ -1,4 +1,4 @@
-"""The words that the page uses for changes: what a change did, why, and the label of its undo button."""
+"""The web page's words for changes: what a change did, why, and the label of its undo button."""
 
 from __future__ import annotations
 

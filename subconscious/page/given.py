@@ -1,4 +1,4 @@
-"""The words that the page uses for a memory shown to a session: why, how relevant it was, and whether it was used."""
+"""The web page's words for a memory shown to a session: why, how relevant it was, and whether it was used."""
 
 from __future__ import annotations
 

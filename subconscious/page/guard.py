@@ -1,4 +1,4 @@
-"""Checks each request before it reaches the page, and limits load. A refused request gets one line of text."""
+"""Checks each request to the web page, and limits the load. A refused request gets one line of text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENTRY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sub
 <link rel="icon" href="{base}static/icon.svg">
 <meta http-equiv="refresh" content="0; url={base}"></head><body><p><a href="{base}">Open the page</a></p></body></html>
 """
-"""The response to the link: it sets the cookie and opens the page.
+"""The response to the link that opens the web page: it sets the cookie and loads the page.
 
 A redirect would fail if the link was clicked on another site: browsers don't send a SameSite=Strict cookie with it.
 """
@@ -35,7 +35,7 @@ AGAIN = "Run `subconscious ui` in a terminal of your own and open the link that 
 
 
 class Guard:
-    """An ASGI application in front of the page."""
+    """The ASGI application that checks requests before it passes them to the web page."""
 
     def __init__(self, page: ASGIApp, keys: Keys, peers: TcpPeers, port: int, heard: Callable[[], None]) -> None:
         self._page = page
@@ -62,7 +62,7 @@ class Guard:
                 await self._page(scope, receive, _with_headers(send, scope["path"]))
 
     async def _examine(self, scope: Scope) -> Response | None:
-        """Return the response to the link or to a refused request; None for a request that the page answers."""
+        """Return the response to the opening link or to a refused request; None if the web page must answer."""
         headers, path = Headers(scope=scope), scope["path"]
         link = path.startswith(LINK_PATH)
         why = refusal(scope["method"], headers, f"http://127.0.0.1:{self._port}", link=link)
@@ -71,7 +71,7 @@ class Guard:
         if not why and not _is_bounded(scope, headers):
             why = "the form is too large"
         if why:
-            log.warning("the page refused a request: %s", why)
+            log.warning("the web page refused a request: %s", why)
             return _refused(f"Refused: {why}.")
         if link and scope["method"] == "GET" and self._keys.use_link(path):
             return self._entry()

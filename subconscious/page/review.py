@@ -14,7 +14,7 @@ from subconscious.page.site import Notice, Site, form_of, is_part, site_of
 from subconscious.page.wording import status
 
 SHOWN = 8
-"""The most cards on the page: each needs a search for similar memories, and a person decides on few at a time."""
+"""The most captures listed at once: each needs a search for similar memories, and a person reviews few at a time."""
 
 DECISIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "approve": ("approve", {}),
@@ -46,7 +46,7 @@ async def _decide(request: Request) -> Response:
     site, form = site_of(request), await form_of(request)
     decision = form.first("do")
     if decision not in DECISIONS:
-        raise RequestError("the page sent an unknown decision on a capture", "use the buttons of the page")
+        raise RequestError("the form sent an unknown decision on a capture", "use the buttons of the web page")
     cmd, args = DECISIONS[decision]
     if decision == "edit":
         args = {"text": form.first("text").strip()}

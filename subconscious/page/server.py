@@ -1,4 +1,4 @@
-"""Serves the page: on a random port of 127.0.0.1, from the time a person asks for it until nobody uses it."""
+"""Serves the web page on a random port of 127.0.0.1, from when a person opens it until it is closed or unused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from subconscious.system import heap
 log = logging.getLogger("subconscious.page")
 
 IDLE_SECONDS = 1200.0
-"""Seconds without a request after which the page closes."""
+"""Seconds without a request after which the web page is closed."""
 
 LOOK_SECONDS = 5.0
 """Seconds between two checks of whether the page is still used."""
@@ -79,22 +79,22 @@ class PageServer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the page is open and is not closing."""
+        """Whether the web page is being served and is not closing."""
         return bool(self._tasks) and not self._tasks[0].done() and not self.site.closing.is_set()
 
     def open(self) -> None:
-        """Start to serve the page."""
+        """Start to serve the web page."""
         self._tasks = [asyncio.create_task(self._serve()), asyncio.create_task(self._close_when_idle())]
-        log.info("the page is open on port %d", self.port)
+        log.info("the web page is open on port %d", self.port)
 
     def link(self, folder: str) -> str:
-        """Return a new link to the page, which shows the project of ``folder``."""
+        """Return a new link to the web page; it opens with the project of ``folder``."""
         self._heard()
         self.site.folder = folder
         return f"http://127.0.0.1:{self.port}{self.keys.new_link()}"
 
     async def close(self) -> None:
-        """Stop serving the page, and free the memory that it used."""
+        """Stop serving the web page, and free the memory that it used."""
         self.site.closing.set()
         self._server.should_exit = True
         if self._tasks:
@@ -129,8 +129,8 @@ class PageServer:
             await self._server.serve(sockets=[self._listener])
         except Exception:
             # A page that fails must not stop the daemon; the next `subconscious ui` opens another.
-            log.exception("the page failed")
-        log.info("the page is closed")
+            log.exception("the server of the web page failed")
+        log.info("the web page is closed")
 
     async def _close_when_idle(self) -> None:
         while monotonic() - self._used < IDLE_SECONDS and not self._app.signals.stopping.is_set():

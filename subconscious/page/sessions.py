@@ -32,7 +32,7 @@ async def _session(request: Request) -> Response:
     found = (await site.ask("sessions", session_id=session_id))["sessions"]
     session = next((one for one in found if one["id"] == session_id), None)
     if session is None:
-        raise NotFoundError(f"there is no session {session_id}", "the page Sessions lists all sessions")
+        raise NotFoundError(f"there is no session {session_id}", "open Sessions in the menu to see all sessions")
     given = await site.ask("why_surfaced", session_id=session_id, limit=MOST)
     captures = (await site.ask("captures", session_id=session_id, limit=MOST))["captures"]
     in_order = sorted(given["surfaces"], key=lambda row: (row["at"], row["position"]))

@@ -31,7 +31,7 @@ log = logging.getLogger("subconscious.page")
 HERE = Path(__file__).parent
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a request on behalf of the person who opened the page."""
+"""Sends a request to the daemon on behalf of the person who opened the web page."""
 
 BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?")
 """Matches the paths within the page that a form may redirect to."""

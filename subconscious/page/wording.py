@@ -1,4 +1,4 @@
-"""The words that the page uses for values: times, kinds, and who did what."""
+"""The web page's words for values: times, kinds, and who did what."""
 
 from __future__ import annotations
 

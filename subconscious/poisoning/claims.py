@@ -153,7 +153,7 @@ def _is_foreign(plain: str) -> bool:
 def is_of_session(traced: Traced) -> bool:
     """Whether a sentence of a report is the session's own, so that it may be quoted, according to the transcript.
 
-    It may not be quoted if one of these is true:
+    It must not be quoted if one of these is true:
     - a tool printed it in nearly the same words;
     - it names a command that only a tool had named before;
     - it names two packages with nearly the same name, one of which a tool was the first to name;

@@ -151,7 +151,7 @@ def is_attested(traced: Traced) -> bool:
 
 
 def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, news: bool = False) -> str:
-    """Return why a candidate may not be shown to sessions before it is confirmed; "" if it may.
+    """Return why a candidate must not be shown to sessions before it is confirmed; "" if it may be shown.
 
     ``reviewed`` is true if the candidate is shown only after a model has found that its quote supports all of it. That
     review judges the wording; origin and topics are checked here as well, because a model can be deceived.
@@ -199,7 +199,7 @@ def reserved(text: str) -> str:
 
 
 def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
-    """Return why a typed statement may not be shown to sessions before the person confirms it; "" if it may.
+    """Return why a typed statement must not be shown to sessions before the person confirms it; "" if it may be shown.
 
     It may be pasted text, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted`` is
     true if the text quotes somebody else; then the rules for the assistant's findings apply.

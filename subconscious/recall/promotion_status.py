@@ -66,7 +66,7 @@ async def _facts(database: Database, found: Sequence[Memory]) -> dict[int, Facts
 
 
 def _flaw(memory: Memory, said: Statements, level: Level, *, superseded: bool) -> str:
-    """Return why a memory may not be promoted; "" if it may be."""
+    """Return why a memory must not be promoted; "" if it may be promoted."""
     worst = max(level, said.level, key=lambda one: one.rank)
     if memory.is_claude_note:
         return "an agent's own note"

@@ -51,7 +51,7 @@ class RecallContext:
     ``worktree_state`` is the state of the files and branches that memories are bound to. ``embed_now`` embeds a text
     that is about to be stored, if this needs neither a remote call nor waiting. ``engine_cache`` has recent results of
     the engines. ``client_texts`` are the texts that the client itself loads into this session. ``relate`` compares
-    statements with the local model.
+    statements using the local model.
     """
 
     database: Database

@@ -154,7 +154,10 @@ def _weighed(messages: Sequence[str]) -> list[str]:
 
 
 def _as_written(word: str, messages: Sequence[str]) -> str:
-    """Return a word in the spelling of the latest message that contains it: names are recognised by their capitals."""
+    """Return a word as the latest message that contains it spells it, because capitals mark a name.
+
+    A word that is in no message is returned unchanged.
+    """
     for message in reversed(messages):
         if found := re.search(re.escape(word), message, re.IGNORECASE):
             return found[0]

@@ -19,7 +19,7 @@ _TAKES_INPUT = (
 
 
 def _argument(match: re.Match[str], value: str) -> bool:
-    """Whether the value of an option for passwords is one; in other commands the option may mean a port or a path."""
+    """Whether the value of an option such as -p is a password; in some commands the option means a port or a path."""
     del match
     return looks_secret(value) and not value.startswith(("-", "/", "."))
 

@@ -55,12 +55,15 @@ def looks_secret(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether a value that can only be a password is one: it is long enough and not a placeholder."""
+    """Whether a value in a place where only a password can be is a real password: not too short, no placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 
 def is_written_password(value: str) -> bool:
-    """Whether a text found where a password is expected is one. It may be a word, but not an identifier or name."""
+    """Whether a value in a password's position looks like a real password.
+
+    A lower-case word does; a placeholder, code, an identifier or a capitalised name does not.
+    """
     if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
     if _ALTERED_WORD.search(value):
@@ -102,7 +105,7 @@ def is_random_key(value: str) -> bool:
 
 
 def is_repeatable(value: str) -> bool:
-    """Whether a value differs enough from plain words to search the same text for other occurrences of it."""
+    """Whether a secret differs enough from ordinary words that all its occurrences in the text can be redacted."""
     if len(value) < 6 or _PLACEHOLDER_MARK.search(value):
         return False
     others = any(sign.isdigit() or sign in _PUNCTUATION for sign in value)

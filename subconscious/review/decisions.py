@@ -278,7 +278,7 @@ def without_text(capture: ReviewedCapture) -> ReviewedCapture:
 async def _details(ctx: RecallContext, capture: Capture, sources: Sequence[int]) -> ReviewedCapture:
     hits = await recall(ctx, capture["content"], capture["project_id"], COMPARED_MEMORIES)
     similar = rules.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
-    # A summary is similar to its sources, which is no reason to reject it.
+    # A summary is always similar to its sources; that is no reason to reject it.
     similar = [one for one in similar if one["id"] not in (capture["memory_id"], *sources)]
     worth = ctx.calibration.at(capture["extractor"], capture["raw_confidence"], capture["kind"])
     details = cast("ReviewedCapture", dict(capture))

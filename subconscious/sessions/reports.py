@@ -134,7 +134,10 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The transcript of a session. A report must not repeat text that tools printed before the byte offset ``end``."""
+    """A session's transcript up to the byte offset ``end``.
+
+    A report must not contain sentences that tools printed in that part.
+    """
 
     path: Path
     end: int

@@ -115,7 +115,11 @@ def first_words(ask: str) -> str:
 
 
 def _title(asks: list[str], *, planned: bool) -> str:
-    """Return the plan, else the first request, or if that says little, one of the first three that says more."""
+    """Return a session's title: its plan, else the first informative one of its first three requests.
+
+    If none of the three is informative, the title is the first request. A slash command without arguments is followed
+    by the next request.
+    """
     if not asks:
         return ""
     telling = (ask for ask in asks[:3] if len(ask.split()) >= TELLING_WORDS or any(map(wording.is_name, ask.split())))

@@ -60,7 +60,7 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
 
     @property
     def damage(self) -> Path:
-        """The file with the problems that the last verification of the database found; missing if there were none."""
+        """The file listing the problems that the database's last verification found; missing if there were none."""
         return self.run / "damage.json"
 
     @property

@@ -18,7 +18,7 @@ class Tuning:
     """Days after which a decision counts half."""
 
     calibration_silence: ClassVar[float] = 0.2
-    """Weight of a capture that was shown to sessions without objection, relative to an approval (1)."""
+    """Weight of a capture that was shown to sessions and that nobody rejected, relative to an approval (1)."""
 
     dedupe_likeness: ClassVar[float] = 0.85
     """Cosine above which two statements may be the same."""

@@ -115,7 +115,7 @@ async def _run_missed(app: App, entry: Entry, project: Project, name: str, text:
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """Store a statement of the user; if ``doubt`` says that a person may not have typed it, queue it for review."""
+    """Store a statement of the user; if ``doubt`` says why a person perhaps did not type it, queue it for review."""
     if doubt:
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())

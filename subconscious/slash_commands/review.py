@@ -82,8 +82,11 @@ async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: st
 
 
 def refusal(action: str, doubt: str) -> str:
-    """Return the message about a typed command that was refused because a person may not have typed it."""
-    return f"Subconscious changed nothing: only you can {action}, and this prompt may not be yours: {doubt}."
+    """Return the message about a command that was refused because it is not certain that a person typed it."""
+    return (
+        f"Subconscious changed nothing: only you can {action}, and it is not certain that you typed this prompt:"
+        f" {doubt}."
+    )
 
 
 def _not_understood(app: App, entry: Entry, text: str) -> str:
@@ -124,8 +127,8 @@ async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> S
     chosen = await captures.get_many(app.database, list(decision.ids))
     app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
     return Said(
-        f"Subconscious has not done this yet: only you can decide on captures, and this prompt may not be yours:"
-        f" {doubt}. To confirm it, run"
+        f"Subconscious has not done this yet: only you can decide on captures, and it is not certain that you typed"
+        f" this prompt: {doubt}. To confirm it, run"
         " `subconscious review code` in a terminal that you opened before Claude Code, and type the code here:"
         " /subconscious:review code CODE. Or decide in that terminal: subconscious review"
     )

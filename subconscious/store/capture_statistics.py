@@ -116,8 +116,8 @@ SOON_DAYS = 30.0
 DAY = 86_400.0
 
 # First the decisions of a person, each with its event. For captures stored without a review, an early archival by a
-# person counts as wrong, and having been given to sessions without objection as right, marked as silent. "told" is no
-# extraction: the user asked for the memory. A rejected attack says nothing about extraction quality.
+# person counts as wrong. A capture that was shown to sessions and that nobody rejected counts as right, marked as
+# silent. "told" is no extraction: the user asked for the memory. A rejected attack says nothing about the extraction.
 _OUTCOMES = """
 SELECT c.extractor, c.kind, c.raw_confidence AS stated, c.status = 'approved' AS right, 0 AS silent,
        c.decided_at AS at, coalesce(e.reason, '') AS reason, coalesce(e.act, '') AS act, NULL AS age

@@ -32,7 +32,7 @@ async def waiting_without(database: Database, model: str, limit: int) -> list[Me
 
 
 async def retry(tx: aiosqlite.Connection) -> None:
-    """Queue all memories with a failed embedding again."""
+    """Requeue all memories whose embedding failed."""
     await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
 
 

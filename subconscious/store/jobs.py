@@ -109,7 +109,7 @@ async def states(database: Database, names: Sequence[str]) -> dict[str, str]:
 
 
 async def counts(database: Database) -> JobCounts:
-    """Return the number of jobs in each state: ready, leased (in progress), or buried (failed for good)."""
+    """Return the number of jobs in each state: ready, leased (in progress), or buried (failed, not retried)."""
     rows = await database.rows("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state")
     return cast("JobCounts", {"ready": 0, "leased": 0, "buried": 0} | {row[0]: row[1] for row in rows})
 

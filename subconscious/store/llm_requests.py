@@ -119,7 +119,10 @@ def _request_from(row: sqlite3.Row) -> StoredRequest:
 
 
 async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
-    """Mark a request done; return False if it was done or buried already: then its answer must not be used."""
+    """Mark a request as done; return False if it was already done or has failed for good.
+
+    If False is returned, the caller must discard the request's answer.
+    """
     cursor = await tx.execute(
         f"UPDATE llm_requests SET state = 'done', finished_at = ?, {EMPTIED}"  # noqa: S608 - constant
         " WHERE id = ? AND state IN ('waiting', 'sent')",

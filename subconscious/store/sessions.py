@@ -159,7 +159,7 @@ async def sketch(database: Database, session_id: str) -> str:
 
 
 async def request_story(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Request a story (a summary) by a model for an ended session that has one made by rules."""
+    """Request a story (a summary) by a model for an ended session whose story was made by rules."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 

@@ -77,7 +77,7 @@ async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
 
 
 async def set_reservation(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
-    """Store why sessions may not receive the memory of a capture before it is confirmed (its reservation)."""
+    """Store the reservation of a capture: why its memory must not be shown to sessions before it is confirmed."""
     await tx.execute("UPDATE implicit_captures SET reservation = ? WHERE id = ?", (reservation, capture_id))
 
 

@@ -14,15 +14,15 @@ from subconscious.supersession.ending_patterns import PATTERNS, End
 from subconscious.text.sentences import sentences
 
 LONGEST = 240
-"""The most characters of a sentence that can end something."""
+"""The most characters of a sentence that can end a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A sentence that ends something; ``start`` is its position in the text.
+    """A sentence that says that an earlier statement no longer holds; ``start`` is its position in the text.
 
-    ``topic`` names what ends; "" stands for the last statement. ``sure`` means that the sentence can't be a task or
-    have another meaning, ``alone`` that it says nothing else.
+    ``topic`` names what no longer holds; "" means the statement made just before. ``sure`` means that the
+    sentence can't be a task or have another meaning, ``alone`` that it says nothing else.
     """
 
     end: End
@@ -34,7 +34,7 @@ class Ending:
 
 
 def endings(text: str) -> list[Ending]:
-    """Return the endings in a typed text, at most one for each sentence."""
+    """Return the sentences of a typed text that end earlier statements."""
     found = []
     place = 0
     for sentence in sentences(text):
@@ -63,7 +63,7 @@ def _ending(sentence: str, start: int) -> Ending | None:
 
 
 def _topic(plain: str, match: re.Match[str], end: End) -> str:
-    """Return the words that name what ends: the groups of the pattern, or the sentence without its cue."""
+    """Return the words that name what no longer holds: the groups of the pattern, or the sentence without its cue."""
     groups = [one for one in match.groups() if one]
     if end is End.LAST:
         return ""

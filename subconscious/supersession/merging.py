@@ -29,7 +29,8 @@ from subconscious.wire.captures import Capture
 NEIGHBOURS = 50
 """The number of most similar memories that are compared in detail.
 
-The most similar one may not suffice: it can differ in a number, while a less similar one is a paraphrase.
+The most similar memory is not always the right one: it can differ in a number, while a less similar memory is a
+paraphrase.
 """
 
 COMPARED = 200
@@ -269,7 +270,7 @@ async def _beside_unconfirmed(
     """
     candidate, admission = judged
     if candidate.origin is Origin.USER:
-        return admission  # a person's own statement is stored, which is more than a confirmation
+        return admission  # a person's own statement is stored: that is more than a confirmation
     if capture["content_hash"] in given:
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     memory_id = capture["memory_id"]

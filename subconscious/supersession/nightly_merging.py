@@ -129,7 +129,10 @@ def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair |
 
 
 async def nearest(app: App, memory: Memory) -> dict[int, float]:
-    """Return the cosines of similar memories by id: of the same project, or user-wide ones for a user-wide memory."""
+    """Return the cosine of each similar memory, by id; none while the index loads or the memory has no vector.
+
+    Only memories of the same project are compared; for a user-wide memory, only other user-wide memories.
+    """
     index, vector = app.embedding.index, await _vector(app, memory)
     if index is None or vector is None:
         return {}

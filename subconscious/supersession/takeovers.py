@@ -110,7 +110,7 @@ async def answer(app: App, entry: Entry, doubt: str) -> Said:
     shown, is_yes = app.sessions.questions.take(session_id), answer_in(entry.payload.prompt)
     if shown is None or is_yes is None or doubt or shown.client != app.sessions.vouched.client_of(session_id):
         return Said("")
-    # A prompt may not have reached this daemon: then the assistant has answered it, and may have asked something.
+    # Perhaps a prompt did not reach this daemon: then the assistant has answered it, and may have asked something.
     if await asyncio.to_thread(_has_assistant_lines, entry.payload.transcript_path):
         return Said("")
     app.sessions.questions.note_answer(entry)

@@ -49,7 +49,7 @@ OPTIONS = {
 
 
 def ask_git(repository: Repository, seconds: float, *words: str) -> str:
-    """The output of a Git command; "" if it may not run, fails, writes too much or takes too long."""
+    """Return the output of a Git command; "" if it is not allowed to run, fails, writes too much or takes too long."""
     program = find_program("git")
     if not program or not may_run_on(repository):
         return ""

@@ -27,7 +27,7 @@ from subconscious.team.store import EXTRA
 from subconscious.wire.team import TeamMember, TeamResult, TeamSetupResult, TeamSyncResult
 
 APPROVED = ("store",)
-"""The guarded settings that joining a team's store approves."""
+"""The settings that joining a team's store approves, out of those that need a person's approval."""
 
 ROLES = ("reader", "author", "maintainer", "none")
 EVERYBODY = "team:*"

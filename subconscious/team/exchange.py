@@ -204,7 +204,7 @@ async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -
 
 
 async def _own_digest(server: Server, joined: Joined, uid: str) -> str:
-    """Return the digest of the current version that this person has shared. Raises TeamRefusedError without one."""
+    """Return the digest of the current version shared by this person. Raises TeamRefusedError if there is none."""
     page = await server.run(queries.versions, joined.remote_id, [uid])
     for one in page.versions:
         if one.version is not None and _is_mine(one, joined):

@@ -60,7 +60,7 @@ def register(app: App) -> None:
 async def search(app: App, team: TeamExchange, project_id: str, text: str, limit: int) -> list[TeamHit]:
     """Return memories of the team's store that match ``text`` and are missing in the local store.
 
-    Memories that are unconfirmed in the local store are returned, too, because a local search may not find them. The
+    Memories that are unconfirmed in the local store are returned, too, because a local search can miss them. The
     result is empty if the search fails or takes too long.
     """
     try:

@@ -113,7 +113,7 @@ def _families(values: frozenset[str]) -> dict[str, str]:
 
 
 def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
-    """Whether two values have the same words besides the chosen alternatives, or one has no other words."""
+    """Whether two values have the same words besides the chosen alternatives, or one of them has no other words."""
     rest = [{word for word in words if word not in FAMILY and word not in _GENERIC} for words in (mine, its)]
     return not all(rest) or rest[0] == rest[1]
 

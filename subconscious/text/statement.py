@@ -70,7 +70,7 @@ def parse(text: str) -> Statement:
 
 
 def _in_order(builder: Builder) -> tuple[Word, ...]:
-    """Return the words in order; the words of "B after A" get the roles that they have in "A before B"."""
+    """Return the words in text order. In "B after A", each word gets the role that it has in "A before B"."""
     roles = {word.role for word in builder.words}
     if "after" not in roles or "before" in roles:
         return tuple(builder.words)

@@ -147,7 +147,7 @@ class TurnBuilder:
             self._write_prompt(line, record, text)
 
     def _answer(self, text: str) -> str:
-        """Return a user's text without a secret that only the assistant's question before it reveals as one."""
+        """Return a user's text without a secret that is recognised only by the assistant's question before it."""
         if not self._said.endswith(("?", "?**")) or not text.strip():
             return text
         question = self._said.rpartition("\n")[2] + "\n"

@@ -1,4 +1,4 @@
-"""Reads who said what in a transcript, also tool output, which is never captured but used to find copied words."""
+"""Reads who said what in a transcript. Tool output is read too: not to capture it, but to find copied words."""
 
 from __future__ import annotations
 

@@ -78,11 +78,11 @@ class Upkeep(Handler):
         return {"on": self.app.settings.maintenance, "jobs": jobs}
 
     async def cmd_backup(self, args: UpkeepArgs) -> wire.BackupResult:
-        """Make a verified copy now; return all copies. With ``as_is``, skip the comparison with the last copy."""
+        """Make a verified copy of the database; return all copies. ``as_is`` skips comparing it with the last copy."""
         if args.as_is and args.origin is not Origin.USER:
             raise RequestError(
-                "only a person may accept a database that differs from its last copy",
-                "run `subconscious backup --as-is`",
+                "only a person may accept (--as-is) a database that differs unexpectedly from its last copy",
+                "if the differences are intended, run `subconscious backup --as-is` in your own terminal",
             )
         made = await phases.copy(self.app, as_is=args.as_is)
         copies = await asyncio.to_thread(backups.listing, self.app.database.path)

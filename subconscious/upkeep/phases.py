@@ -103,7 +103,7 @@ async def backup(app: App, run: Run) -> Step:
 
 
 async def copy(app: App, *, as_is: bool = False) -> MadeCopy:
-    """Make a verified copy now, and remove old ones; ``as_is`` accepts differences from the last copy."""
+    """Make a verified copy of the database now; remove old copies. ``as_is`` accepts differences from the last copy."""
     schema = await migrate.schema(app.database)
     verify = partial(_problems_of_copy, database=app.database.path, as_is=as_is)
     try:

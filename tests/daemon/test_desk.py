@@ -76,7 +76,7 @@ def test_keys_pressed_ahead_count_and_thoughts_change(running: Home, speaker: Sp
     queue(running, speaker)
     with sit(running, speaker) as desk:
         desk.press("u ae")
-        desk.await_text("You have not decided on any capture yet.")
+        desk.await_text("You have not reviewed any capture yet, so there is nothing to undo.")
         desk.await_text("2 of 3")
         desk.await_text("approved, memory 2")
         desk.await_text("new words: ")

@@ -167,7 +167,7 @@ def test_another_user_is_refused(opened: Opened) -> None:
 
 def test_the_assistant_opens_no_page(served: Home, shop: Furnished) -> None:
     for origin in ("user", "assistant"):
-        with pytest.raises(DaemonError, match="a person decides whether the page is opened"):
+        with pytest.raises(DaemonError, match="a person decides whether the web page is opened"):
             wire.call(served, "ui", {"cwd": str(shop.root), "origin": origin})
     assert wire.call(served, "ui_close") == {"closed": False}
 
@@ -249,6 +249,6 @@ def test_a_fault_of_the_program_is_a_page_that_says_what_to_do(opened: Opened, m
 def test_the_log_contains_no_secret(opened: Opened, served: Home) -> None:
     assert opened.get("timeline").status == 200
     log = (served.log / "daemon.log").read_text()
-    assert "the page is open" in log
+    assert "the web page is open" in log
     assert opened.base.strip("/") not in log
     assert opened.cookie.partition("=")[2] not in log

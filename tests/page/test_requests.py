@@ -99,4 +99,4 @@ def test_the_command_prints_a_link_that_works(served: Home, shop: Furnished) -> 
     link = shown.replace("\n", "").partition('"url": "')[2].partition('"')[0]
     assert request(link).status == 200
     done, shown = terminal.run([sys.executable, "-m", "cli", "ui", "--close"], served, shop.root)
-    assert (done, shown.strip()) == (0, "The page is closed.")
+    assert (done, shown.strip()) == (0, "The web page is closed.")

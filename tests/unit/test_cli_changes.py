@@ -44,7 +44,7 @@ def test_words_that_were_typed_are_not_called_the_daemons(
     event = STEP | {"at": NOON, "actor": "daemon", "speaker": "user", "reason": "", "change": False}
     with StubDaemon(home, {"undo_acts": {"acts": [learned], "done": False}, "history": {"events": [event]}}) as stub:
         assert main(["undo", "--learned"]) == 0
-        assert "Undoes what the daemon stored from what you typed" in " ".join(capsys.readouterr().out.split())
+        assert "This would undo what the daemon stored from what you typed" in " ".join(capsys.readouterr().out.split())
         assert main(["history"]) == 0
         assert "by the daemon, from what you typed" in " ".join(capsys.readouterr().out.split())
     assert stub.requests[0].args["daemon"]

@@ -156,7 +156,7 @@ def test_an_extra_of_several_packages_needs_all_of_them(monkeypatch: pytest.Monk
 def test_the_page_s_packages_are_installed_by_its_command(environment: Path, begun: list[str]) -> None:
     absence = extras.ensure("page")
     assert absence is not None
-    assert absence.message == "the web server of the page is being installed (4 MB, once)"
+    assert absence.message == "the server of the web page is being installed (4 MB, once)"
     (environment.parent / "failure-page").write_text(json.dumps({"reason": "no network", "time": time.time()}))
     extras._installing.clear()
     failed = extras.ensure("page")

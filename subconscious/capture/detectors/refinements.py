@@ -1,6 +1,6 @@
-"""Objections that lower the strength of a cue: questions, conditions, hearsay, hedges, words that are unclear later.
+"""Signs against trusting a cue: questions, conditions, hearsay, hedges, words that are unclear later.
 
-To add an objection, add a row; its name is shown to people. Each row lowers the strength by one step, rows marked
+To add a sign, add a row; its name is shown to people. Each sign lowers the cue's strength by one step, those marked
 ``to_floor`` to the lowest step.
 """
 
@@ -27,7 +27,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """An objection that makes a statement weaker. ``name`` is the reason that people see: "lowered: it is negated"."""
+    """A sign against trusting a cue. ``name`` is the reason that people see: "lowered: it is negated"."""
 
     name: str
     applies: Callable[[Statement], bool]
@@ -148,4 +148,4 @@ REFINEMENTS = (
     Refinement("it is long", lambda s: len(s.sentence) > LONGEST_STATEMENT),
     Refinement("its text may be pasted", _is_pasted),
 )
-"""The objections, in the order in which a candidate's reason lists those that apply."""
+"""All signs, in the order in which a candidate's reason lists those that apply."""

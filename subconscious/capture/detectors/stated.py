@@ -120,7 +120,7 @@ def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -
 
 
 def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
-    """Return the strength of the cue, lowered by objections, and a reason that names the cue and the objections."""
+    """Return the strength of the cue, lowered by signs against trusting it, and a reason that names cue and signs."""
     reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
     names = [refinement.name for refinement in reasons]
     if cue.corrects and not corrected:

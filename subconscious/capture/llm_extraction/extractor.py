@@ -189,7 +189,7 @@ def _reason(proposal: Statement) -> str:
 
 
 def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> float:
-    """Return a model's score on the scale of the thresholds, which is the same for every extractor.
+    """Return a model's score on the scale of the thresholds; every extractor uses this scale.
 
     From ``waits_from`` on, a candidate may be shown to sessions as unconfirmed. From ``SURE_OF_USER`` on, what the user
     typed, approved or chose is stored: ten of ten such candidates were right. Other candidates stay below the threshold

@@ -64,7 +64,7 @@ def _first(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return a score, which is parsed later; -1, which is not a valid score, if it is missing."""
+    """Return the score as it was sent, to be parsed later; -1 (an invalid score) if it is missing."""
     return -1.0 if value is None else value
 
 

@@ -288,9 +288,9 @@ def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Return the review of a note. A note called a duplicate is kept if the other note is less likely to be stored.
+    """Return the review of a note, but keep a note called a duplicate if the other note is less likely to be stored.
 
-    If it were discarded, both notes could be lost.
+    Otherwise both notes could be lost: this one as a duplicate, the other one because it is not stored.
     """
     standings = session.standings
     worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]

@@ -138,7 +138,10 @@ def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> l
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged candidate, and the id of the capture of its session or of the memory that it repeats, if any."""
+    """A judged candidate, and what it repeats.
+
+    ``capture_id`` is the id of a capture of the same session, ``memory_id`` that of a memory; None if it repeats none.
+    """
 
     judged: Judged
     capture_id: int | None = None
@@ -146,7 +149,10 @@ class Finding:
 
 
 async def compare(ctx: RecallContext, judged: Sequence[Judged], spot: Spot) -> list[Finding]:
-    """Return what each candidate repeats. Slow, because meanings are compared: run it before the transaction."""
+    """For each candidate, find the capture of its session or the stored memory that it repeats.
+
+    This is slow, because it compares meanings: call it before the transaction begins.
+    """
     known = await captures.listing(ctx.database, session_id=spot.session_id, limit=10_000) if spot.session_id else []
     meanings = _Meanings(ctx)
     found = []

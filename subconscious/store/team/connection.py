@@ -147,7 +147,7 @@ class Breaker:
         self.error = ""
 
     def forgive(self) -> None:
-        """Allow an attempt at once, because a person asks for one."""
+        """Allow an attempt to connect at once, because a person asks for it."""
         self._closed_until = 0.0
 
 

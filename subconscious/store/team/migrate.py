@@ -68,7 +68,9 @@ async def migrate(store: str, password: str) -> list[int]:
 
 async def _apply(connection: psycopg.AsyncConnection[psycopg.rows.TupleRow]) -> list[int]:
     if connection.info.server_version < LOWEST_SERVER:
-        raise TeamError(f"the server is PostgreSQL {connection.info.server_version // 10_000}", "use 16 or newer")
+        raise TeamError(
+            f"the server runs PostgreSQL {connection.info.server_version // 10_000}", "use version 16 or newer"
+        )
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('subconscious.migrations'))")
     await require_pgvector(connection)
     async with owning(connection, (_folder() / "roles.sql").read_text(encoding="utf-8")):
