@@ -241,7 +241,9 @@ def show(options: Namespace) -> None:
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from how often sessions used it" if answer["priority"] else ""
-    _show_content(memory, [("warning", _warnings(answer)), ("priority", priority)])
+    why = ask("why_surfaced", id=memory["id"], limit=1, origin=origin())
+    out = "sessions do not start with it any more: the last ones did not use it" if why.get("left_out") else ""
+    _show_content(memory, [("warning", _warnings(answer)), ("priority", priority), ("left out", out)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"])

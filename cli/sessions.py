@@ -14,7 +14,7 @@ from .origin import origin, require_person
 from .review import card
 
 if TYPE_CHECKING:
-    from subconscious.wire.sessions import ExplainedSurface, Responses, Session, SuppressedMemory
+    from subconscious.wire.sessions import ExplainedSurface, Session, SuppressedMemory, WhySurfacedResult
 
 MAX_ID_DIGITS = 15
 """Digits of a memory's number, at most; a longer number is the id of a session."""
@@ -108,7 +108,7 @@ def why_surfaced(options: Namespace) -> None:
         words = f"hand-over of session {source} ({handover['event']}, {screen.when(handover['at'])})"
         print(screen.paint(screen.wrapped(words, 6), "dim"))
     if answer.get("responses"):
-        _print_responses(answer["responses"])
+        print(screen.wrapped(f"{_responded(answer)}.", 4))
     if not (surfaces or answer.get("handovers")):
         print(_nothing_given(number, session))
 
@@ -122,11 +122,14 @@ def _nothing_given(number: int | None, session: str | None) -> str:
     return "No memory has been shown to a session yet. Memories are shown when a session starts."
 
 
-def _print_responses(responses: Responses) -> None:
+def _responded(answer: WhySurfacedResult) -> str:
+    """Return how sessions responded to a memory, and whether sessions do not start with it any more."""
+    responses = answer["responses"]
     times = {"used": responses["used"], "repeated": responses["repeated"], "violated": responses["violated"]}
     counts = ", ".join(f"{name} {screen.counted(number, 'time')}" for name, number in times.items())
     since = screen.counted(responses["unheeded"], "session")
-    print(screen.wrapped(f"In total: {counts}; the last {since} did not use it.", 4))
+    out = ", so sessions do not start with it any more (repeat it, or pin it)" if answer.get("left_out") else ""
+    return f"In total: {counts}; the last {since} did not use it{out}"
 
 
 def _print_suppressed(suppressed: SuppressedMemory) -> None:

@@ -19,6 +19,7 @@ from subconscious.imports import importing, with_model
 from subconscious.poisoning.quarantine import IN_QUARANTINE
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.store import captures, handovers, memories, responses, sessions, surfaces
+from subconscious.surfacing.eligibility import is_heard
 from subconscious.wire import imports as wire_imports
 from subconscious.wire import sessions as wire
 from subconscious.wire.captures import reviewed
@@ -154,8 +155,10 @@ class Past(Handler):
             "handovers": list_of(wire.Handover, handed),
         }
         if args.id is not None:
-            counted = await responses.of_memories(self.app.database, [args.id])
-            result["responses"] = fields_of(wire.Responses, counted.get(args.id, responses.NONE))
+            counted = (await responses.of_memories(self.app.database, [args.id])).get(args.id, responses.NONE)
+            result["responses"] = fields_of(wire.Responses, counted)
+            memory = (await memories.get_many(self.app.database, [args.id])).get(args.id)
+            result["left_out"] = memory is not None and not is_heard(memory, counted)
         return result
 
     async def _require_known(self, memory_id: int | None, session_id: str | None) -> None:

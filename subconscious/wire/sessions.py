@@ -135,11 +135,13 @@ class Responses(TypedDict):
 class WhySurfacedResult(TypedDict):
     """Response to ``why_surfaced``.
 
-    ``responses`` says how often sessions used, repeated and violated the requested memory. It is missing if the request
-    names no memory.
+    ``responses`` says how often sessions used, repeated and violated the requested memory. ``left_out`` is whether
+    sessions do not start with it any more, because the last ones did not use it. Both are missing if the request names
+    no memory.
     """
 
     surfaces: list[ExplainedSurface]
     held: list[SuppressedMemory]
     handovers: list[Handover]
     responses: NotRequired[Responses]
+    left_out: NotRequired[bool]

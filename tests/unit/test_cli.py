@@ -382,6 +382,14 @@ def test_the_model_cannot_decide(
     assert daemon.requests == []
 
 
+def test_a_memory_that_starts_leave_out_says_so(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"used": 0, "repeated": 0, "violated": 0, "unheeded": 3, "given": 3}
+    daemon.answers["why_surfaced"] = {"surfaces": [], "held": [], "responses": counts, "left_out": True}
+    assert "sessions do not start with it any more" in run(capsys, "show", "12")[1]
+    shown = " ".join(run(capsys, "why-surfaced", "12")[1].split())
+    assert "the last 3 sessions did not use it, so sessions do not start with it any more" in shown
+
+
 @pytest.mark.parametrize(
     ("decision", "status", "code"),
     [("reject", "approved", 1), ("edit", "approved", 1), ("approve", "approved", 0), ("approve", "discarded", 1)],
