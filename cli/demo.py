@@ -118,7 +118,9 @@ def _stage() -> Iterator[Stage]:
         yield stage
     finally:
         signal.signal(signal.SIGTERM, before)
+        interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave the folder behind
         _remove(stage)
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

@@ -283,7 +283,7 @@ def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker
     _, listing = typed(speaker, running, "/subconscious:review")
     places = [line.split(". ", 1)[1] for line in listing.splitlines() if re.match(r" \d\. ", line)]
     assert len(places) == 3
-    assert listing.count("waits: the assistant asked for it") == 3
+    assert listing.count("waits: the assistant or a program asked for it") == 3
     context, message = typed(speaker, running, "/subconscious:review 1 3")
     assert context == ""
     assert message.count("is approved") == 2
