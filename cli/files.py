@@ -158,6 +158,7 @@ def print_edited(out: Path, edited: Sequence[str]) -> None:
     if len(edited) > MAX_NAMED:
         print(f"    and {len(edited) - MAX_NAMED} more")
     print(f"  to apply the edits: subconscious import {screen.line(out)}")
+    print("  An import reads the statement only. To drop other edits, delete the file and export again.")
 
 
 def is_import_of_files(options: Namespace) -> bool:
