@@ -20,7 +20,7 @@ from subconscious.domain.model import Relation
 from subconscious.embeddings.embedder import Embedder, Unloadable
 from subconscious.embeddings.engine_cache import EngineCache
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.embeddings.readable import is_readable
+from subconscious.embeddings.readable import in_latin_letters
 from subconscious.redaction.cleaning import clean
 
 if TYPE_CHECKING:
@@ -204,8 +204,8 @@ class QueryEmbedder:
             return None
         if embedder.remote:  # checked only now: while we waited, another may have been loaded
             return await self._remote_vector(embedder, clean(text), seconds) if sent else None
-        if not stored and not is_readable(text):
-            return None  # it would look like every other text that the model can't read
+        if not stored and not in_latin_letters(text):
+            return None  # the model can't read it: it would look like every other such text
         if not stored and self.warm_up():
             return None  # don't wait for the model: full text answers until it is loaded
         if (cached := self._cached(text)) is not None:

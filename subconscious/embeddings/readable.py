@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subconscious.embeddings.wordpiece import bert_uncased
-from subconscious.text.words import is_latin
+from subconscious.text.words import has_letters, is_latin
 
 LETTERS = 300
 """The most characters at the beginning of a text that are looked at."""
@@ -19,16 +19,19 @@ OTHER_SCRIPTS = 0.1
 """The largest share of letters of other scripts than the Latin one."""
 
 
-def is_readable(text: str) -> bool:
-    """Whether the local model can read a text.
+def in_latin_letters(text: str) -> bool:
+    """Whether most letters of a text, if it has any, are Latin. The local model knows no words in other letters."""
+    letters = [one for one in text[:LETTERS] if one.isalpha()]
+    return sum(not is_latin(one) for one in letters) <= OTHER_SCRIPTS * len(letters)
 
-    Any two texts that it can't read look alike to it: a search would find everything, and different statements would
-    count as the same.
+
+def is_readable(text: str) -> bool:
+    """Whether the local model can compare a text with another one: it has words, and the model knows their parts.
+
+    Any two texts that it can't read look alike to it: different statements would count as the same.
     """
     text = text[:LETTERS]
-    letters = [one for one in text if one.isalpha()]
-    foreign = sum(not is_latin(one) for one in letters)
-    if not letters or foreign > OTHER_SCRIPTS * len(letters):
+    if not (has_letters(text) and in_latin_letters(text)):
         return False
     pieces = len(bert_uncased().encode(text, LETTERS)) - 2  # without those for the beginning and the end
     return sum(map(str.isalnum, text)) >= LEAST_LETTERS * pieces

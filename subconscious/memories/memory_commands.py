@@ -131,7 +131,9 @@ def _admission(candidate: Candidate) -> Admission:
     """Return the decision: a person's statement is stored, a statement of the assistant waits for review."""
     if candidate.origin is Origin.USER:
         return Admission(Decision.AUTO, 1.0, "a person asked for it")
-    return Admission(Decision.REVIEW, candidate.raw_confidence, "the assistant or a program asked for it: a person decides")
+    return Admission(
+        Decision.REVIEW, candidate.raw_confidence, "the assistant or a program asked for it: a person decides"
+    )
 
 
 async def set_archived(app: App, ids: Sequence[int], archived: bool, actor: str, reason: str) -> list[Memory]:
