@@ -1,7 +1,8 @@
-"""Train the upper layers of the local embedder to judge typed sentences (needs torch and onnx; see judge_train).
+"""Train layers of the local embedder to judge typed sentences, or to compare them (needs torch and onnx).
 
-The three upper layers of all-MiniLM-L6-v2 go on from what its third layer makes of a sentence and what came before it,
-and end in one score. They are trained with a tenth of the values dropped, for three rounds, and stored as int8.
+To judge (`bench.judge_train`), the three upper layers of all-MiniLM-L6-v2 go on from what its third layer makes of a
+sentence and what came before it, and end in one score. To compare (`bench.relation_train`), all six layers are trained.
+A tenth of the values is dropped in three rounds of training; the weights are stored as int8.
 """
 
 from __future__ import annotations
@@ -110,11 +111,11 @@ class Layer(nn.Module):  # type: ignore[misc]
 
 
 class Upper(nn.Module):  # type: ignore[misc]
-    """The upper layers and a head that reads a weighted and a plain mean of their tokens."""
+    """The layers from ``first`` on, and a head that reads a weighted and a plain mean of their tokens."""
 
-    def __init__(self, weights: dict[str, numpy.ndarray]) -> None:
+    def __init__(self, weights: dict[str, numpy.ndarray], first: int = FIRST) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(Layer(weights, place) for place in range(FIRST, LAST))
+        self.layers = nn.ModuleList(Layer(weights, place) for place in range(first, LAST))
         self.query = nn.Parameter(torch.zeros(WIDTH))
         self.head = nn.Linear(2 * WIDTH, 1)
         self.head.weight.data *= 0.1
@@ -214,13 +215,13 @@ def scores(upper: Upper, middle: Sequence[numpy.ndarray], rows: Sequence[int]) -
     return found
 
 
-def export(upper: nn.Module, file: Path) -> None:
-    """Write the layers as an ONNX model with int8 products."""
+def export(upper: nn.Module, file: Path, name: str = "middle") -> None:
+    """Write the layers as an ONNX model with int8 products, whose input has this name."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     with tempfile.TemporaryDirectory() as folder:
         whole = str(Path(folder, "upper.onnx"))
         tokens = torch.zeros(1, 12, WIDTH)
-        named = {"input_names": ["middle"], "output_names": ["score"], "dynamic_axes": {"middle": {1: "tokens"}}}
+        named = {"input_names": [name], "output_names": ["score"], "dynamic_axes": {name: {1: "count"}}}
         torch.onnx.export(Alone(upper), (tokens,), whole, opset_version=17, dynamo=False, **named)
         quantize_dynamic(whole, str(file), weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)

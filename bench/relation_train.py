@@ -6,7 +6,7 @@ tests/unit/data. The encoder is trained on four blocks in five. The models over 
 of trees and a linear model for a replacement) and the printed results use the held-out fifth, cross-fitted by block.
 Writes ``relation.onnx`` and ``relation.npz`` beside the module.
 
-The encoder takes about a quarter of an hour on one core. ``--scores FILE`` keeps its scores of the fifth; with an
+The encoder takes about an hour on one core. ``--scores FILE`` keeps its scores of the fifth; with an
 existing file, it is not trained again. ``--linear`` keeps the shipped encoder and fits only the other models, in a few
 minutes. Needs torch, onnx, sympy and scikit-learn, which are not in the lock; ``--linear`` only scikit-learn.
 """
@@ -66,7 +66,7 @@ CARELESS, LONG = 0.4, 6
 
 CHATTER = ("ok", "btw", "and", "hey,", "please note:", "one more thing:", "so", "fyi", "hm,", "for the record:", "yes,")
 
-ROUNDS, RATE, CERTAINTY = 3, 2e-4, 0.96
+ROUNDS, RATE, CERTAINTY = 3, 1.5e-4, 0.96
 STRENGTH = 0.1
 """The inverse of the linear model's ridge penalty."""
 
@@ -182,8 +182,8 @@ def rows_of(said: Sequence[Pair]) -> list[int]:
     return rows
 
 
-def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
-    """Train the upper layers with three scores: the same, a replacement or end, and an end."""
+def trained(said: Sequence[Pair], tokens: Sequence[numpy.ndarray]) -> Any:
+    """Train all layers with three scores: the same, a replacement or end, and an end."""
     import torch
     from torch import nn
     from torch.nn import functional
@@ -193,7 +193,7 @@ def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
     torch.set_num_threads(1)  # reproducible, and threads that wait for each other are slow beside other work
     torch.manual_seed(0)
     random.seed(0)
-    upper = judge_encoder.Upper(judge_encoder.released_weights())
+    upper = judge_encoder.Upper(judge_encoder.released_weights(), first=0)
     upper.head = nn.Linear(2 * judge_encoder.WIDTH, len(SORTS))
     upper.head.weight.data *= 0.1
     rows = rows_of(said)
@@ -208,7 +208,7 @@ def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
     upper.train()
     for turn in range(ROUNDS):
         print(f"round {turn + 1} of {ROUNDS}: {len(rows)} rows", flush=True)
-        for group, values, real in judge_encoder.batches(middle, rows, mixed=True):
+        for group, values, real in judge_encoder.batches(tokens, rows, mixed=True):
             with torch.autocast("cpu", torch.bfloat16):  # twice as fast where the processor has it
                 found = upper(values, real)
             lost = functional.binary_cross_entropy_with_logits(found.float(), wanted[group], reduction="none")
@@ -228,8 +228,8 @@ def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) ->
     from bench import judge_encoder
 
     print(f"{len(said)} pairs", flush=True)
-    middle = [embedder.middle(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
-    judge_encoder.export(trained(said, middle), WEIGHTS.with_suffix(".onnx"))
+    tokens = [embedder.tokens(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
+    judge_encoder.export(trained(said, tokens), WEIGHTS.with_suffix(".onnx"), "tokens")
     pair_model.clear()
     found = read([one for one in said if is_held(one)], embedder)
     if kept:
@@ -242,7 +242,7 @@ def read(said: Sequence[Pair], embedder: LocalEmbedder) -> list[list[float]]:
     found = []
     for one in said:
         new, old = plain(one.new), plain(one.old)
-        found.append([*pair_model.read(embedder.middle(new, old)), *pair_model.read(embedder.middle(old, new))])
+        found.append([*pair_model.read(embedder.tokens(new, old)), *pair_model.read(embedder.tokens(old, new))])
     return found
 
 

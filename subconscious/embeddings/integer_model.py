@@ -8,6 +8,7 @@ and is done at each load, so that no stored result can be outdated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -43,11 +44,11 @@ class _Weight(NamedTuple):
     mul: Any
 
 
-def integer_model(model: bytes, also: str = "") -> bytes:
+def integer_model(model: bytes, also: Sequence[str] = ()) -> bytes:
     """Return ``model`` with matrix products computed in int8, and lookups that convert only the selected rows.
 
-    ``also`` is the name of an intermediate value that the new model returns as an additional output. Raises
-    EmbedderError if the bytes are not an ONNX model with int8 weights.
+    ``also`` are the names of intermediate values that the new model returns as additional outputs. Raises EmbedderError
+    if the bytes are not an ONNX model with int8 weights.
     """
     parsed = _model_class()()
     try:
@@ -57,8 +58,8 @@ def integer_model(model: bytes, also: str = "") -> bytes:
     graph = _Graph(parsed.graph)
     if not graph.rewrite():
         raise _unfit()
-    if also:
-        parsed.graph.output.add(name=also)
+    for name in also:
+        parsed.graph.output.add(name=name)
     parsed.opset_import.add(domain=RUNTIME_DOMAIN, version=1)
     rewritten: bytes = parsed.SerializeToString()
     return rewritten

@@ -29,10 +29,11 @@ MAX_TOKENS = 256
 """The most tokens of a text, which is the model's training length; the rest of a longer text is ignored."""
 
 TEXT_TOKENS, BEFORE_TOKENS = 80, 48
-"""The most tokens that ``LocalEmbedder.middle`` reads of a text, and of the text before it."""
+"""The most tokens of a text, and of the text before it, that ``middle`` and ``tokens`` of ``LocalEmbedder`` read."""
 
-MIDDLE = "layer_norm_6"
-"""The name of the third layer's output, which is the input of the models that judge and compare sentences."""
+LAST, MIDDLE, TOKENS = "last_hidden_state", "layer_norm_6", "layer_norm"
+"""The names of the last layer's output, of the third layer's (the input of the model that judges sentences), and of the
+input of the first layer (that of the model that compares sentences)."""
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is created again, "
@@ -106,33 +107,43 @@ class LocalEmbedder:
     def _embed(self, text: str) -> NDArray[np.float32]:
         import numpy as np
 
-        mean: NDArray[np.float32] = self._run(bert_uncased().encode(text, MAX_TOKENS), [])[0][0].mean(axis=0)
+        mean: NDArray[np.float32] = self._run(LAST, bert_uncased().encode(text, MAX_TOKENS), []).mean(axis=0)
         return mean / np.linalg.norm(mean)
 
-    def _run(self, first: list[int], second: list[int]) -> list[Any]:
+    def _run(self, output: str, first: list[int], second: list[int]) -> NDArray[np.float32]:
         import numpy as np
 
         session = self._ready()
         ids = np.array([[*first, *second]], np.int64)
         types = np.array([[0] * len(first) + [1] * len(second)], np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
-        results: list[Any] = session.run(None, inputs)
-        return results
+        found: NDArray[np.float32] = session.run([output], inputs)[0][0]
+        return found
 
     def middle(self, text: str, before: str = "") -> NDArray[np.float32]:
-        """Return the model's intermediate output, that of the third layer, for a text and the text before it.
+        """Return the output of the model's third layer for a text and the text before it.
 
         Its shape is (tokens, 384). Raises EmbedderError after ``close``.
         """
-        ids = bert_uncased().encode(text, TEXT_TOKENS)
-        second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []
-        found: NDArray[np.float32] = self._run(ids, second)[1][0]
-        return found
+        return self._run(MIDDLE, *_pair(text, before))
+
+    def tokens(self, text: str, before: str = "") -> NDArray[np.float32]:
+        """Return the input of the model's first layer for a text and the text before it: the vectors of their tokens.
+
+        Its shape is (tokens, 384). Raises EmbedderError after ``close``.
+        """
+        return self._run(TOKENS, *_pair(text, before))
 
     def close(self) -> None:
         """Release the model permanently."""
         self._closed = True
         self._session = None
+
+
+def _pair(text: str, before: str) -> tuple[list[int], list[int]]:
+    """Return the ids of a text's tokens, and of those of the text before it."""
+    second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []
+    return bert_uncased().encode(text, TEXT_TOKENS), second
 
 
 def _load(weights: Path | None) -> Any:
@@ -142,7 +153,7 @@ def _load(weights: Path | None) -> Any:
         # Through a file, because a session made from bytes keeps these 23 MB as long as it exists.
         with TemporaryDirectory(prefix="subconscious-") as folder:
             path = Path(folder, "model.onnx")
-            path.write_bytes(integer_model(_verified(weights or _packaged()), also=MIDDLE))
+            path.write_bytes(integer_model(_verified(weights or _packaged()), also=(MIDDLE, TOKENS)))
             return open_session(path)
     except EmbedderError:
         raise

@@ -15,6 +15,12 @@ English has 3.5 on average, and 1 text in 200 has fewer than this. With fewer, a
 that mean nothing: made-up words, or a language of which the model knows no words.
 """
 
+SURE_LETTERS = 2.6
+"""The same for a text that the model can surely read; 1 English text in 12 has fewer letters per piece.
+
+With fewer, it may be in a language that the model was not trained on, such as Hungarian or Vietnamese.
+"""
+
 OTHER_SCRIPTS = 0.1
 """The largest share of letters of other scripts than the Latin one."""
 
@@ -25,13 +31,14 @@ def in_latin_letters(text: str) -> bool:
     return sum(not is_latin(one) for one in letters) <= OTHER_SCRIPTS * len(letters)
 
 
-def is_readable(text: str) -> bool:
+def is_readable(text: str, least: float = LEAST_LETTERS) -> bool:
     """Whether the local model can compare a text with another one: it has words, and the model knows their parts.
 
-    Any two texts that it can't read look alike to it: different statements would count as the same.
+    Any two texts that it can't read look alike to it: different statements would count as the same. ``least`` is the
+    least mean of letters and digits per piece.
     """
     text = text[:LETTERS]
     if not (has_letters(text) and in_latin_letters(text)):
         return False
     pieces = len(bert_uncased().encode(text, LETTERS)) - 2  # without those for the beginning and the end
-    return sum(map(str.isalnum, text)) >= LEAST_LETTERS * pieces
+    return sum(map(str.isalnum, text)) >= least * pieces

@@ -36,16 +36,19 @@ no model was trained on.
 READ_SURE, SAME_READ = 2.5, 0.2
 """If the encoder's own score is at least READ_SURE, a total score of SAME_READ is enough for a paraphrase."""
 
-READ_SURELY, SAME_IF_READ = 3.6, 1.5
+READ_SURELY, SAME_IF_READ = 3.8, 1.5
 """If the encoder's own score is at least READ_SURELY, SAME_IF_READ is the threshold instead of SAME_SURE.
 
-No look-alike of the development data has such a score.
+Of the look-alikes of the development data, only those have such a score that exchange who does what to whom.
 """
+
+SAME_TURNED = 2.9
+"""The least score of a paraphrase whose words may have exchanged their roles: "X uses Y" and "Y is used by X"."""
 
 SAME_DENIED = 2.5
 """The least score of a paraphrase of which only one side has a negation: "in UTC" and "no local times"."""
 
-REPLACES, ENDS = 0.9, 0.5
+REPLACES, ENDS = 1.0, 0.5
 """The least scores for replacing an earlier statement, and for ending a temporary one.
 
 A wrong replacement hides a memory: of 206 pairs of sentences from real sessions, 5 reach the threshold.
@@ -148,6 +151,7 @@ class Compared:
     def bar(self, encoded: float = 0.0) -> float:
         """Return the least score for a paraphrase; ``encoded`` is the encoder's own score."""
         sure = SAME_IF_READ if encoded >= READ_SURELY else SAME_SURE
+        sure = SAME_TURNED if "direction" in self.differences else sure
         apart = bool(self.differences or self.turned or self.adds)
         if self.exchanged or self.shared > MOST_SHARED or (apart and self.copies):
             return sure

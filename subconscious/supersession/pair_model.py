@@ -1,6 +1,6 @@
 """Decides whether a statement repeats an earlier one, replaces it, or does neither.
 
-The encoder, the upper half of the local embedder fine-tuned for this purpose, reads both statements together
+The encoder, the local embedder's layers fine-tuned for this purpose, reads both statements together
 (``bench/relation_train.py``). Small models combine its scores with the comparison of the words. Words overrule the
 scores: a difference in a number, a name or a place rules out a paraphrase, and so does one exchanged word among many
 that agree, which the encoder hardly notices.
@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subconscious.domain.model import Relation
-from subconscious.embeddings.readable import is_readable
+from subconscious.embeddings.readable import SURE_LETTERS, is_readable
 from subconscious.supersession.pair_comparison import Compared, compared
 from subconscious.text.rewrites import without_reminder
 from subconscious.text.words import plain
@@ -51,11 +51,14 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
         return Relation.NEITHER
     cosine = float(mine @ embedder.embed([plain(old)])[0])
     seen = compared(new, old, cosine)
-    forward = read(embedder.middle(plain(new), plain(old)))
+    forward = read(embedder.tokens(plain(new), plain(old)))
     # Only a paraphrase is symmetric, so the second reading is skipped if the words rule one out.
-    backward = read(embedder.middle(plain(old), plain(new))) if seen.may_be_same(math.inf) else None
+    backward = read(embedder.tokens(plain(old), plain(new))) if seen.may_be_same(math.inf) else None
     encoded = both_ways(forward, backward)
-    return decided(seen, scores(seen, encoded), encoded[0])
+    found = decided(seen, scores(seen, encoded), encoded[0])
+    if found is Relation.SAME and not seen.shared and not all(is_readable(text, SURE_LETTERS) for text in (new, old)):
+        return Relation.NEITHER  # without a common word, the model is the only witness
+    return found
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
@@ -128,9 +131,9 @@ def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
     return [*encoded, *(1 / (1 + math.exp(-score)) for score in encoded), *seen.numbers]
 
 
-def read(middle: numpy.ndarray) -> list[float]:
-    """Return the encoder's three scores of a pair; ``middle`` is the embedder's middle layer for that pair."""
-    found: list[float] = _upper().run(None, {"middle": middle[None]})[0][0].tolist()
+def read(tokens: numpy.ndarray) -> list[float]:
+    """Return the encoder's three scores of a pair; ``tokens`` are the vectors of the pair's tokens."""
+    found: list[float] = _encoder().run(None, {"tokens": tokens[None]})[0][0].tolist()
     return found
 
 
@@ -149,7 +152,7 @@ def _part(name: str) -> dict[str, numpy.ndarray]:
 
 
 @cache
-def _upper() -> Any:
+def _encoder() -> Any:
     from subconscious.embeddings.local import open_packaged
 
     # After an error, rules alone decide.
@@ -160,4 +163,4 @@ def clear() -> None:
     """Unload the models, because their files were replaced or to free memory."""
     _weights.cache_clear()
     _part.cache_clear()
-    _upper.cache_clear()
+    _encoder.cache_clear()

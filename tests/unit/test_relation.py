@@ -43,12 +43,16 @@ def test_free_paraphrases_say_the_same(new: str, old: str, embedder: LocalEmbedd
 @pytest.mark.parametrize(
     ("new", "old"),
     [
-        ("the auditors have left, ledger changes are ok again", "no ledger changes while the auditors are here"),
         ("carts moved to postgres last night", "redis holds the carts"),
     ],
 )
 def test_what_holds_instead_replaces(new: str, old: str, embedder: LocalEmbedder) -> None:
     assert relation(new, old, embedder) is Relation.REPLACES
+
+
+def test_what_only_lifts_a_ban_ends_it(embedder: LocalEmbedder) -> None:
+    new, old = "the auditors have left, ledger changes are ok again", "no ledger changes while the auditors are here"
+    assert relation(new, old, embedder) is Relation.ENDS
 
 
 @pytest.mark.parametrize(
@@ -265,6 +269,9 @@ def test_a_check_of_unseen_pairs_counts_by_mark(embedder: LocalEmbedder) -> None
         ("لا تلمس مجلد الترحيلات", "النشر يوم الثلاثاء فقط", "أجب باختصار"),
         ("마이그레이션 폴더는 건드리지 마", "배포는 화요일에만", "답변은 짧게"),
         ("xqzt", "xqzu", "zkqwxv plrmtn"),
+        ("csak kedden telepítünk", "ne nyúlj a migrációs mappához", "válaszolj röviden"),
+        ("mọi số tiền tính bằng xu", "đừng đụng vào thư mục migrations", "trả lời ngắn gọn"),
+        ("älä koske migraatiokansioon", "käytä pnpm:ää, ei npm:ää", "vastaa lyhyesti"),
     ],
 )
 def test_statements_that_the_model_cannot_read_are_never_one(said: tuple[str, ...], embedder: LocalEmbedder) -> None:
