@@ -17,6 +17,10 @@ _SENTENCE_END = re.compile(
 )
 """A pattern of the end of a sentence. The second alternative is for Chinese and Japanese, which use no space there."""
 
+_HEADING = re.compile(r"^#{1,4} \w", re.MULTILINE)
+SHORTEST_DOCUMENT, FEWEST_HEADINGS = 2500, 3
+"""A message with more characters and at least so many headings has a document in it, which was hardly typed."""
+
 _MOST_AROUND, _FEW_WORDS = 3, 5
 """A short line was pasted if so many of the two lines before and the two after it look pasted: logs have them."""
 
@@ -30,9 +34,15 @@ The longest sentence in about 13,000 recorded messages has 678.
 
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of ``text`` in order, each a verbatim part of it."""
-    for prose in _FENCE.split(text):
+    for prose in _FENCE.split(_without_document(text)):
         for paragraph in _paragraphs(prose):
             yield from _split(paragraph)
+
+
+def _without_document(text: str) -> str:
+    """Return a message without the document that was pasted into it: all from its first heading on."""
+    headings = [match.start() for match in _HEADING.finditer(text)] if len(text) > SHORTEST_DOCUMENT else []
+    return text[: headings[0]] if len(headings) >= FEWEST_HEADINGS else text
 
 
 def _paragraphs(prose: str) -> Iterator[str]:

@@ -53,6 +53,7 @@ TRUST = ("trust", "conflicts", "superseded_by", "stale")
 REASON = EXPLAINED | {name: DOUBTED[name] for name in TRUST} | OLD
 REASON |= {"content": OLD["summary"], "evidence": "let's use floats", "rationale": "the bank does"}
 ANSWERS: dict[str, Any] = {
+    "why_surfaced": {"surfaces": [], "held": []},
     "links": {"links": [LINK | {"other": OLD}, PROPOSED | {"other": OLD}]},
     "conflicts": {"links": [CONFLICT], "memories": []},
     "link": {"link": PROPOSED, "changed": True},

@@ -308,5 +308,13 @@ def test_rules_under_headings_are_typed() -> None:
     ]
 
 
+def test_a_pasted_document_is_not_typed() -> None:
+    chapter = (
+        "# Usage\nAll commands take --help. Never run it as root.\n" + "The tool reads its files first. " * 30 + "\n"
+    )
+    said = f"the tool failed again, see its docs\n{chapter * 3}\nAll commands end with 0."
+    assert [one.text for one in typed.spoken(turn(said))] == ["the tool failed again, see its docs"]
+
+
 def test_a_few_words_in_brackets_are_output() -> None:
     assert [one.text for one in typed.spoken(turn("it says\n(no output)\nwhy?"))] == ["it says", "why?"]
