@@ -29,7 +29,7 @@ DEFAULT_LISTED = 100
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses of captures on which a person can still decide."""
 
-AIMS = {"approve": "approved", "reject": "rejected"}
+AIMS = {"approve": "approved", "reject": "rejected"} | dict.fromkeys(("release", "restore", "undo"), "review")
 """The status that a capture has after a decision, by the request for it."""
 
 MAX_EVIDENCE_LENGTH = 240
@@ -302,6 +302,6 @@ def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> int:
         print("Nothing waits for review." if not answer.get("left_out") else "Nothing was approved.")
     if answer.get("left_out"):
         print(screen.paint(screen.wrapped(f"{answer['left_out']}: subconscious review"), "yellow"))
-    if failed:
+    if failed and cmd in ("approve", "edit", "reject"):
         print("To decide again: subconscious review undo ID, then approve, edit or reject it.")
     return int(failed)
