@@ -1,4 +1,4 @@
-"""The settings in force: config.toml and the plugin's options, without risky changes that nobody has approved."""
+"""The settings in force: config.toml and the plugin's options, without the changes that still need approval."""
 
 from __future__ import annotations
 
