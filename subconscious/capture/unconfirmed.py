@@ -202,14 +202,19 @@ def turn_of(candidate: Candidate) -> Turn | None:
     return next((turn for turn in turns if turn.id == place.turn_id), None)
 
 
-async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: str) -> list[Hit]:
-    """Return the most relevant unconfirmed memory for a prompt in a list.
+async def fitting(
+    ctx: RecallContext, session_id: str, project_id: str, text: str, stored: Sequence[Hit] = ()
+) -> list[Hit]:
+    """Return the most relevant unconfirmed memory, or stored statement of the user, for a prompt in a list.
 
-    The list is empty if no memory is relevant enough, or if the session's limit is reached.
+    ``stored`` are the hits of the ordinary search. Stored statements of the user must reach the same threshold as
+    unconfirmed ones: being confirmed must not hide them. The list is empty if nothing is relevant enough, or if the
+    session's limit is reached.
     """
     if not await _may_be_given(ctx, session_id):
         return []
-    hits = await found(ctx, text, project_id, LOOKED_AT)
+    own = [hit for hit in stored if hit.memory.origin is Origin.USER]
+    hits = [*await found(ctx, text, project_id, LOOKED_AT), *own]
     return await _best(ctx, [hit for hit in hits if hit.relevance >= _needed_relevance(ctx, hit.memory)])
 
 

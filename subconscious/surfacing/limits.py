@@ -80,17 +80,20 @@ def sift(
     now: float,
     about: str = "",
     elsewhere: Mapping[int, str] = MappingProxyType({}),
+    vetted: Collection[int] = (),
 ) -> Sifted:
     """Return the memories to show, and the relevant ones that are held back, with the reasons.
 
-    ``elsewhere`` has, by memory id, the file that already says what the memory says.
+    ``elsewhere`` has, by memory id, the file that already says what the memory says. The memories with the ids in
+    ``vetted``, and unconfirmed ones, had to reach thresholds of their own.
     """
     left = room(limits, seen, about)
     fit: list[Hit] = []
     held: list[Held] = []
     worded: set[str] = set()  # a memory of the project and one of the user may have the same wording
     for hit in hits:
-        why = _against(hit, limits, seen, now)
+        exempt = hit.memory.unconfirmed or hit.memory.id in vetted
+        why = ("" if exempt else _irrelevant(hit, limits)) or _against(hit, limits, seen, now)
         why = why or (f"{elsewhere[hit.memory.id]} states it already" if hit.memory.id in elsewhere else "")
         why = why or (TWICE if hit.memory.content_hash in worded else "")
         if not why and len(fit) < left:
@@ -113,11 +116,13 @@ def usage_of(limits: Limits, seen: Seen, about: str = "") -> dict[str, str]:
     return used
 
 
+def _irrelevant(hit: Hit, limits: Limits) -> str:
+    return f"relevance {hit.relevance:.2f} is below {limits.relevance:g}" if hit.relevance < limits.relevance else ""
+
+
 def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
     """Return why a memory is not shown even if there is room; "" if it may be shown."""
     memory = hit.memory
-    if hit.relevance < limits.relevance and not memory.unconfirmed:  # these had to reach thresholds of their own
-        return f"relevance {hit.relevance:.2f} is below {limits.relevance:g}"
     if memory.kind in limits.kinds_off:
         return f"the kind {memory.kind} is switched off"
     if memory.content_hash in seen.ledger:

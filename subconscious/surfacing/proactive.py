@@ -123,12 +123,18 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
     guessed = any(memory.unconfirmed for memory, _ in bound)
-    guess = [] if guessed else await unconfirmed.fitting(ctx, prompt.session_id, prompt.project_id, prompt.text)
-    hits = [hit for hit in (*fits, *guess) if not is_stated_in(prompt.text, hit.memory)]
-    hits = [*await due_hits(ctx, due), *hits]
-    beside = Beside(await _ranked(ctx, occasion, BOUND, bound), left, story, known)
+    place = prompt.session_id, prompt.project_id
+    guess = [] if guessed else await unconfirmed.fitting(ctx, *place, prompt.text, _below(ctx, fits))
+    guess_ids = {hit.memory.id for hit in guess}
+    hits = [*(hit for hit in fits if hit.memory.id not in guess_ids), *guess]
+    hits = [*await due_hits(ctx, due), *(hit for hit in hits if not is_stated_in(prompt.text, hit.memory))]
+    beside = Beside(await _ranked(ctx, occasion, BOUND, bound), left, story, known, frozenset(guess_ids))
     occasion = replace(occasion, reasons=reasons.of_prompt(prompt.text, hits, beside.bound))
     return await _give(ctx, occasion, hits, seen, beside)
+
+
+def _below(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
+    return [hit for hit in hits if hit.relevance < ctx.settings.surface_relevance]
 
 
 async def _last_work(ctx: RecallContext, prompt: Prompt) -> Left | None:
@@ -273,13 +279,15 @@ class Beside:
 
     ``bound`` are the failures and habits that are relevant to the event. ``left`` is the last session if the prompt
     continues its work, ``story`` another session with similar work. ``ways_out`` are memories that may state what
-    worked instead of a failed command.
+    worked instead of a failed command. ``vetted`` are ids of memories that had to reach another threshold than the
+    ordinary one.
     """
 
     bound: Sequence[Hit] = ()
     left: Left | None = None
     story: Left | None = None
     ways_out: Sequence[Memory] = ()
+    vetted: frozenset[int] = frozenset()
 
 
 NOTHING_BESIDE = Beside()
@@ -295,7 +303,7 @@ async def _give(
     bound_ids = {hit.memory.id for hit in beside.bound}
     ordinary = [hit for hit in in_force if hit.memory.id not in bound_ids]
     bound = [hit for hit in in_force if hit.memory.id in bound_ids]
-    sifted = sift(ordinary, chosen, seen, time(), occasion.about, elsewhere)
+    sifted = sift(ordinary, chosen, seen, time(), occasion.about, elsewhere, beside.vetted)
     shown = sift(bound, known.unspent, known.bound, time(), "", elsewhere).fit
     fit = await trust_notes.of_hits(ctx.database, [*shown, *sifted.fit], ctx.settings, time(), occasion.project_id)
     start = Start(
