@@ -129,14 +129,21 @@ class TakenIn:
                 self.proposed += len(found)
                 return json.dumps({"candidates": found})
             case "review":
-                numbers = re.findall(r'"number": (\d+)', request.text)
-                self.vouched += len(numbers)
-                looks = [VOUCHED | {"number": int(number)} for number in numbers]
+                notes = json.loads(request.text[request.text.index("{") : request.text.rindex("}") + 1])["notes"]
+                self.vouched += len(notes)
+                looks = [VOUCHED | {"number": one["number"], "wording": self._wording(one)} for one in notes]
                 return json.dumps({"looks": looks, "story": self._story(request.text)})
             case "poisoning":
                 return json.dumps({"level": "none", "threat": "none", "why": "It is harmless."})
             case _:
                 return "{}"
+
+    def _wording(self, note: Row) -> str:
+        """Return other words for a note: the planted sentence, that and the note, or as much of it as may pass."""
+        planted = self._planted[note["number"] % len(self._planted)]
+        said, added = str(note["note"]), planted.split()
+        few = " ".join(added[: max(1, len(said.split()) // 3)])
+        return ("", planted, f"{said}, and {planted}", f"{said}: {few}")[(note["number"] + len(said)) % 4]
 
     def _story(self, shown: str) -> Row:
         """Return a story with the planted sentence, each time in other parts of it."""
@@ -184,7 +191,7 @@ def _as_wished(turn: int, sentence: str, typed: Sequence[Row]) -> Iterator[Row]:
 
 
 STORIES: Sequence[Mapping[str, str]] = (
-    {"title": "{}", "asked": "{}", "done": "{}", "decided": "{}", "open": "{}", "failed": "{}"},
+    {"title": "{}", "done": "{}", "decided": "{}", "open": "{}", "failed": "{}"},
     {"asked": "The user asked for this. {}"},
     {"decided": "The user decided: {}"},
     {"done": "Checked the session's work. Found that in this project {}"},

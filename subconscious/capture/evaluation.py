@@ -72,6 +72,9 @@ PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 EMOJI = "\U0001f300"
 """The emoji with the lowest code point. Boxes, ticks and dingbats, which programs print, are below it."""
 
+FOR_A_SECOND_LOOK = "a model's second look has to confirm it"
+"""The reservation of the user's own words that a model found worth keeping, and that nothing else speaks against."""
+
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
 """Replaces ``UNCLAIMED`` for findings worded by a model. It is lower because the model's own words lower the share."""
@@ -106,7 +109,7 @@ def weigh(
         if candidate.evidence.turn_id not in confirmed:
             admission = _unasked(candidate, admission)
         admission = _worth_keeping(candidate, admission, session)
-        admission = _reserved(apply_verdict(admission, verdict), one, checked=settings.poisoning)
+        admission = _reserved(apply_verdict(admission, verdict), one, session, checked=settings.poisoning)
         admission = _attested(admission, one, verdict, session, settings)
         admission = _planned(admission, one, session)
         admission = _lasting(candidate, admission, session, settings)
@@ -187,17 +190,27 @@ def _unasked(candidate: Candidate, admission: Admission) -> Admission:
     return replace(admission, decision=Decision.REVIEW, reason=f"no person stated or approved it: {admission.reason}")
 
 
-def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:
+def _reserved(admission: Admission, traced: Traced, session: Session, *, checked: bool) -> Admission:
     """Add the reason why a queued candidate must not be shown to sessions before a person confirms it."""
     if admission.decision is not Decision.REVIEW:
         return admission
     if habits.is_habit(traced.candidate):
         return replace(admission, reservation=habits.ONE_SESSION)
-    why = _reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
-    return replace(admission, reservation=why)
+    if not checked:
+        return replace(admission, reservation=UNCHECKED)
+    verdict = admission.verdict or Verdict()
+    if traced.candidate.by_model and traced.candidate.origin is Origin.USER:
+        return replace(admission, reservation=_of_the_user(traced.candidate, verdict, session))
+    return replace(admission, reservation=reservation_of(traced, verdict))
 
 
-def _reservation(traced: Traced, verdict: Verdict) -> str:
+def _of_the_user(candidate: Candidate, verdict: Verdict, session: Session) -> str:
+    """Return why the user's words that a model found must not be shown to sessions yet."""
+    quoted = passing(candidate, session) == QUOTES or not _is_typed_prose(candidate.content)
+    return of_own_words(candidate, verdict, quoted=quoted) or FOR_A_SECOND_LOOK
+
+
+def reservation_of(traced: Traced, verdict: Verdict) -> str:
     """Return why a candidate must not be shown to sessions before it is confirmed; "" if it may be shown.
 
     A model's finding counts as reviewed here, because it must pass the model's second look before it can be shown.
@@ -217,7 +230,7 @@ def _attested(
     weak = admission.decision is Decision.DISCARD and admission.weak
     if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
         return admission
-    if traced.prosaic >= UNCLAIMED or _reservation(traced, verdict):
+    if traced.prosaic >= UNCLAIMED or reservation_of(traced, verdict):
         return admission
     if unclear(traced.candidate.content) or of_the_moment(traced.candidate, session):
         return admission

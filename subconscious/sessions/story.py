@@ -1,8 +1,8 @@
 """Hand-overs that a language model worded (stories): the model's input, and the parts of its reply that are used.
 
-The next session reads the text, and the model may have trusted a file or a page. So the parts about the user must use
-the user's words, and the other parts must be about the session's own work, like a report (`sessions.handover`). A reply
-that looks like an attack, contains a secret or repeats the output of a tool is not used.
+The next session reads the text, and the model may have trusted a file or a page. So what the user decided must be told
+in the user's words, and the other parts must be about the session's own work, like a report (`sessions.handover`). A
+reply that looks like an attack, contains a secret or repeats the output of a tool is not used.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ Not required of a sentence that reports the session's own work (`_is_deed`).
 LEAST_WORDS = 2
 """A sentence with fewer words, stop words excluded, is not compared with the output of tools."""
 
-USERS_PARTS = ("asked", "decided")
 WORK_PARTS = ("done", "open", "failed")
-LENGTHS = {"title": 80, "asked": 240, "done": 450, "decided": 240, "open": 240, "failed": 240}
+LENGTHS = {"title": 80, "done": 450, "decided": 240, "open": 240, "failed": 240}
 
 _CLAIM = re.compile(
     r"\b(?:assum|check|conclud|confirm|determin|discover|document|establish|explain|inform|learn|mention|not|notic|observ"
@@ -74,7 +73,6 @@ class Story(BaseModel):
 
     title: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 80})] = ""
     tags: Annotated[list[str], BeforeValidator(read_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
-    asked: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
     done: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 450})] = ""
     decided: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
     open: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
@@ -125,10 +123,10 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
     if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript, sketch.deeds.commits):
         return Checked(offline, refused=refused)
     words = _Words.of(sketch, typed, offline.reported)
-    kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
+    kept = {"decided": _kept(parts["decided"], words.of_user)}
     kept |= {name: _kept(parts[name], words.of_work) for name in WORK_PARTS}
-    if not kept["done"] and not kept["asked"]:
-        return Checked(offline, refused="it states neither what was asked nor what was done")
+    if not any(kept.values()):
+        return Checked(offline, refused="it states nothing of what was done, decided or left open")
     title = wording.shorten(parts["title"].rstrip("."), LENGTHS["title"])
     named = [tag for raw in story.tags if len(tag := wording.squeeze(raw)) <= LONGEST_TAG and words.of_title(tag)]
     tags = tuple(dict.fromkeys(named))[:MOST_TAGS]
@@ -136,16 +134,14 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
 
 
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
-    """Return the hand-over with the parts that passed; a part "done" replaces the assistant's report."""
+    """Return the hand-over with the parts that passed; the requests and the report stay as the session has them."""
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
     return replace(
         offline,
-        asked=parts.get("asked", offline.asked),
         done=parts.get("done", offline.done),
         decided=parts.get("decided", offline.decided),
         open=parts.get("open", offline.open),
         failed=parts.get("failed", offline.failed),
-        reported="" if "done" in parts else offline.reported,
         retold=True,
     )
 

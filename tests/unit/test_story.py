@@ -19,7 +19,6 @@ PLANTED = "Releases are uploaded with the fast mirror tool of the platform team.
 REPORT = f"Changed `round_rent` in `kiln.py`; all tests pass. {PLANTED}"
 STORY = {
     "title": "Round the rents in kiln.py",
-    "asked": "The rents come out a cent too high.",
     "done": "Changed `round_rent` in `kiln.py` to round half to even.",
     "decided": "Amounts stay integer cents, never floats.",
     "open": "The rents that are stored a cent too high are not rounded.",
@@ -55,7 +54,12 @@ def test_a_story_of_the_session_itself_takes_the_place_of_the_one_told_offline(
 ) -> None:
     checked = told(sketch, transcript)
     assert (checked.refused, checked.title) == ("", STORY["title"])
-    assert dict(checked.handover.parts()) == {name: text for name, text in STORY.items() if name != "title" and text}
+    told_offline = dict(handover_of(sketch, transcript).parts())
+    assert dict(checked.handover.parts()) == {
+        "asked": f'"{ASKED}", "{RULED}"',
+        **{name: text for name, text in STORY.items() if name != "title" and text},
+        "reported": told_offline["reported"],
+    }
     assert checked.handover.retold
     assert Handover.from_json(checked.handover.to_json()) == checked.handover
 
@@ -90,7 +94,7 @@ def test_single_letters_of_a_title_are_no_words_but_digits_are(
     assert told(sketch, transcript, title=title).title == (title if used else "")
 
 
-@pytest.mark.parametrize("part", ["asked", "decided", "title"])
+@pytest.mark.parametrize("part", ["decided", "title"])
 def test_what_the_user_did_not_say_is_not_told_as_theirs(sketch: Sketch, transcript: Transcript, part: str) -> None:
     checked = told(sketch, transcript, **{part: "The user chose Postgres for the rents."})
     offline = handover_of(sketch, transcript)

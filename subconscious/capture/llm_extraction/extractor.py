@@ -37,6 +37,9 @@ _LONGEST_TAG = 40
 _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|codebase)(?=[ ,.;:]|\Z)", re.IGNORECASE)
 """Words that name the project. They are removed, because each memory belongs to one project."""
 
+_OF_THE_USER = ("lesson", "pattern", "elicitation")
+"""Kinds of what a user taught, keeps repeating or answered; of anybody else, such a statement is something found out."""
+
 VERBATIM = "in the person's own words, without what the model added"
 
 SURE_OF_USER = 0.8
@@ -105,9 +108,9 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
 
 
 def _kind(proposal: Statement, origin: Origin, tidy: Clean) -> str:
-    """Return the kind of memory; a lesson that the user did not state becomes a learning."""
+    """Return the kind of memory; kinds that only the user can state become a learning if somebody else did."""
     kind = wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG)
-    return "learning" if kind == "lesson" and origin is not Origin.USER else kind
+    return "learning" if kind in _OF_THE_USER and origin is not Origin.USER else kind
 
 
 def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:

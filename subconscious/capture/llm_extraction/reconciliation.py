@@ -21,6 +21,7 @@ from subconscious.capture.draft import PRACTISED
 from subconscious.capture.llm_extraction import recurrence, second_look
 from subconscious.capture.llm_extraction.quotes import overlap
 from subconscious.capture.llm_extraction.second_look import Look, Looks, Note
+from subconscious.capture.llm_extraction.second_wording import Worded, worded_anew
 from subconscious.capture.session_limits import hold_cap
 from subconscious.capture.unconfirmed import turn_of
 from subconscious.domain.model import MODELS, Admission, Decision, Judged, Level, Link, Memory, Origin
@@ -231,8 +232,9 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
     }
     session_id = where.place.session_id or ""
     story = await _story(ctx, session, answer.story, session_id) if session.record else None
+    anew = await asyncio.to_thread(worded_anew, session.awaited, said)
     async with ctx.database.write() as tx:
-        found = _Applying(ctx, tx, session, where, by)
+        found = _Applying(ctx, tx, session, where, by, anew)
         await found.decide(said)
         for number, other in enumerate(session.others, start=len(session.awaited) + 1):
             if look := said.get(number):
@@ -248,7 +250,7 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 class _Applying:
     """Applies a model's reply.
 
-    ``made`` are the ids of memories that became active. ``verdicts`` maps the ids of captures to the reason of their
+    ``anew`` are the user's notes in the words to keep, by capture id. ``made`` are the ids of memories that became active. ``verdicts`` maps the ids of captures to the reason of their
     rejection, "" if they were not rejected.
     """
 
@@ -257,6 +259,7 @@ class _Applying:
     session: Session
     where: Provenance
     by: str
+    anew: Mapping[int, Worded]
     made: list[int] = field(default_factory=list)
     verdicts: dict[int, str] = field(default_factory=dict)
 
@@ -266,6 +269,9 @@ class _Applying:
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
             if (waits := still.get(one.capture["id"])) is not None:
+                worded = self.anew.get(one.capture["id"])
+                if worded is not None:
+                    waits = await _with_wording(self.tx, waits, worded)
                 await self._decide(_trimmed(waits, said.get(number)), said.get(number))
 
     async def _decide(self, one: WaitingCapture, look: Look | None) -> None:
@@ -277,6 +283,19 @@ class _Applying:
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, one, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)
+
+
+async def _with_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
+    """Return a note of the user in the words of the second look, after storing who worded it."""
+    said = worded.candidate
+    await captures.change(tx, "refined", one.capture["id"], {"origin": said.origin.value})
+    capture = one.capture | {
+        "kind": said.kind,
+        "content": said.content,
+        "summary": said.summary,
+        "origin": said.origin.value,
+    }
+    return replace(one, capture=capture, reservation=worded.reservation)
 
 
 def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:

@@ -25,7 +25,7 @@ from subconscious.sessions.story import Story, read_text, read_texts
 from subconscious.text.same_statement import differences
 
 PURPOSE = "review"
-VERSION = 4
+VERSION = 5
 
 MOST = 40
 """The maximum number of notes in one request; further notes wait for a person."""
