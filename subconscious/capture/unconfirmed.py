@@ -17,7 +17,7 @@ from subconscious.capture.llm_extraction.origins import words
 from subconscious.capture.session_limits import MOST_UNCONFIRMED, hold_cap
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.hits import EngineHit, Hit
-from subconscious.domain.model import Admission, Candidate, Decision, Memory, Origin, Role, Turn
+from subconscious.domain.model import MODELS, Admission, Candidate, Decision, Memory, Origin, Role, Turn
 from subconscious.failures.wording import found_path
 from subconscious.poisoning.context import contradicts
 from subconscious.poisoning.echo import Traced, trace
@@ -55,6 +55,9 @@ OWN_WORDS = 1 / 3
 Findings must reach the whole threshold: in replayed sessions three of four less relevant ones did not help. What a user
 said is true, though it was too vague to be stored.
 """
+
+REVIEWED = 1 / 2
+"""The same for findings that a model worded, and that its second look confirmed."""
 
 BOND = 0.8
 """The minimum strength of its binding to a file at which a memory is shown to a session."""
@@ -220,7 +223,9 @@ async def fitting(
 
 def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
     """Return the minimum relevance to a prompt at which an unconfirmed memory is shown."""
-    return ctx.settings.surface_relevance * (OWN_WORDS if memory.origin is Origin.USER else 1.0)
+    if memory.origin is Origin.USER:
+        return ctx.settings.surface_relevance * OWN_WORDS
+    return ctx.settings.surface_relevance * (REVIEWED if memory.extractor.startswith(MODELS) else 1.0)
 
 
 async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: Touched) -> list[Hit]:

@@ -100,7 +100,8 @@ class Traced:
 
     ``copied`` is the number of prose words in the longest run that a tool had printed before. ``retold`` is the largest
     share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool's output or a
-    command of the session named something that the content names. ``foreign`` are commands in the content that the
+    command of the session named something that the content names, or if the content names a command that the session
+    had run of its own accord. ``foreign`` are commands in the content that the
     session had not run before a tool named them. ``anchored`` is true if the content names something in code that the
     session had read or written, comments excluded.
 
@@ -163,7 +164,8 @@ def _traced(candidate: Candidate, said: _Sources | None, confirmed: Collection[s
         _with_origin(candidate, said, confirmed) if own else candidate,
         copied=max(_copied(text, said, place) for text in _texts(candidate)),
         retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
-        grounded=any(said.before(name, place, (Source.TOOL, Source.RAN)) for name in _things(candidate)),
+        grounded=any(said.before(name, place, (Source.TOOL, Source.RAN)) for name in _things(candidate))
+        or any(said.own(command, place) for command in _commands(candidate)),
         foreign=tuple(" ".join(command) for command in _commands(candidate) if not said.own(command, place)),
         anchored=any(said.before(name, place, (Source.CODE,)) for name in _things(candidate)),
         label=_label(candidate) if _is_typed(candidate, said) else "",

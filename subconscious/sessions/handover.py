@@ -61,6 +61,9 @@ MOST_FILES, MOST_TOUCHED = 4, 20
 SENTENCE_SPACES = 3
 """A file name with at least this many spaces may be a sentence, and is not shown."""
 
+LEFT = "left uncommitted by that session"
+"""The words in the part "done" for changes that no commit contains."""
+
 PARTS = ("asked", "done", "decided", "failed", "open", "reported")
 """The parts in the order in which they are shown."""
 
@@ -222,7 +225,7 @@ def _done(sketch: Sketch) -> str:
     commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in subjects]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
     changed = [name for name in changed_files(sketch)[:MOST_FILES] if not _is_sentence(name)]
-    left = " (left uncommitted by that session)" if deeds.uncommitted else ""
+    left = f" ({LEFT})" if deeds.uncommitted else ""
     files = [f"changed {', '.join(changed)}{left}"] if changed else []
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
 

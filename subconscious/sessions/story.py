@@ -18,7 +18,7 @@ from subconscious.domain.model import Level
 from subconscious.poisoning import check_text
 from subconscious.poisoning.reservations import reserved
 from subconscious.redaction import redact
-from subconscious.sessions.handover import Handover
+from subconscious.sessions.handover import LEFT, Handover
 from subconscious.sessions.reports import STATUS_LENGTH, Transcript, is_own_work, is_status, only_tells, own_words
 from subconscious.sessions.sketch import CHANGE, Sketch
 from subconscious.sessions.telling import SENTENCE, left_open_in
@@ -134,8 +134,13 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
 
 
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
-    """Return the hand-over with the parts that passed; the requests and the report stay as the session has them."""
+    """Return the hand-over with the parts that passed; requests and report stay as they are.
+
+    Which changes were left uncommitted is added, because a model rarely says it.
+    """
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
+    if "done" in parts and LEFT in offline.done:
+        parts["done"] += f" ({LEFT})"
     return replace(
         offline,
         done=parts.get("done", offline.done),

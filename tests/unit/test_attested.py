@@ -335,6 +335,15 @@ def test_a_folder_that_a_tool_named_is_something_that_the_session_looked_at(tmp_
     assert not traced(tmp_path, text, ran("make", "cannot find module left-pad")).grounded
 
 
+def test_a_command_that_the_session_ran_of_its_own_accord_grounds_a_finding(tmp_path: Path) -> None:
+    text = "`kiln bake --cold` failed; `kiln bake` then worked."
+    own = traced(tmp_path, text, ran("kiln bake --cold", "no such option"), ran("kiln bake", "baked"))
+    named = traced(tmp_path, text, ran("make", "try `kiln bake --cold`, then `kiln bake`"), ran("kiln bake", "baked"))
+    assert (own.grounded, own.foreign) == (True, ())
+    assert not named.grounded
+    assert named.foreign
+
+
 def test_a_finding_is_stored_without_its_announcement(tmp_path: Path) -> None:
     announced = f"This is the cause: {BEHAVIOUR}"
     ((found, admission),) = weigh_one(told(tmp_path, announced, read("src/pay/charge.py", CODE), sure=0.8), tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from subconscious.capture.admission import Provenance
 from subconscious.capture.evaluation import FOR_A_SECOND_LOOK
-from subconscious.capture.llm_extraction import reconciliation
+from subconscious.capture.llm_extraction import reconciliation, second_wording
 from subconscious.capture.llm_extraction.refinement import compare, join
 from subconscious.capture.llm_extraction.second_look import (
     MOST,
@@ -278,6 +279,39 @@ async def test_a_remark_of_the_user_is_kept_in_words_that_stand_alone(
     assert after["reservation"] == expected
     made = await settle_session(ctx, "s1")
     assert len(made) == int(reservation == "")
+
+
+async def test_a_finding_is_worded_without_what_nothing_supports_also_in_other_words(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    said = candidate("`make lint` runs ruff, although `make test` had run mypy before.", Origin.TOOL, kind="learning")
+    await find(said, REVIEW)
+    wording = "`make lint` runs ruff and nothing else."
+    with patch.object(second_wording, "reservation_of", return_value="") as asked:
+        (after,) = await looked(
+            ctx, where, passed(1, unsupported=["although `make test` had run mypy before"], wording=wording)
+        )
+    assert (after["content"], after["origin"], after["status"]) == (wording, "tool", "review")
+    assert (after["reservation"], asked.call_count) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "`make lint` had run mypy although `make test` was before.",  # what nothing supports
+        "`make lint` never runs ruff.",
+        "It runs ruff before the rest of the checks.",
+    ],
+)
+async def test_a_finding_in_other_words_that_can_not_be_used_is_discarded(
+    ctx: RecallContext, where: Provenance, find: Find, wording: str
+) -> None:
+    said = candidate("`make lint` runs ruff, although `make test` had run mypy before.", Origin.TOOL, kind="learning")
+    await find(said, REVIEW)
+    (after,) = await looked(
+        ctx, where, passed(1, unsupported=["although `make test` had run mypy before"], wording=wording)
+    )
+    assert (after["content"], after["status"]) == (said.content, "discarded")
 
 
 async def test_words_of_the_user_that_the_second_look_rejects_are_discarded(

@@ -269,10 +269,11 @@ class _Applying:
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
             if (waits := still.get(one.capture["id"])) is not None:
-                worded = self.anew.get(one.capture["id"])
-                if worded is not None:
+                look, worded = said.get(number), self.anew.get(one.capture["id"])
+                if look is not None and worded is not None:
+                    look = _without_wording(look, waits, worded)
                     waits = await _with_wording(self.tx, waits, worded)
-                await self._decide(_trimmed(waits, said.get(number)), said.get(number))
+                await self._decide(_trimmed(waits, look), look)
 
     async def _decide(self, one: WaitingCapture, look: Look | None) -> None:
         again = recurrence.repeated(one, look, self.session.shown)
@@ -296,6 +297,12 @@ async def _with_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: W
         "origin": said.origin.value,
     }
     return replace(one, capture=capture, reservation=worded.reservation)
+
+
+def _without_wording(look: Look, one: WaitingCapture, worded: Worded) -> Look:
+    """Return the review without what it says of the old words, if the note has new ones."""
+    same = worded.candidate.content == one.capture["content"]
+    return look if same else look.model_copy(update={"unsupported": [], "wording": ""})
 
 
 def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:

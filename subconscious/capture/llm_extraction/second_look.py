@@ -210,8 +210,13 @@ def trimmed(look: Look, note: Note) -> str:
     foreign = {word for one in look.unsupported for word in words(one)}
     if not said or not said < told or said & foreign or note.said_by == Origin.USER:
         return ""
-    broader = set(_CONDITION.findall(note.content.casefold())) - set(_CONDITION.findall(look.wording.casefold()))
-    return "" if broader or differences(look.wording, note.content) & TURNED else look.wording
+    return "" if turns_or_broadens(look.wording, note.content) else look.wording
+
+
+def turns_or_broadens(wording: str, content: str) -> bool:
+    """Whether a new wording reverses the meaning of a note, or claims more because a condition is missing."""
+    broader = set(_CONDITION.findall(content.casefold())) - set(_CONDITION.findall(wording.casefold()))
+    return bool(broader or differences(wording, content) & TURNED)
 
 
 def _explained(reason: str, why: str) -> str:

@@ -1,8 +1,8 @@
-"""What the second look makes of the user's own words: a remark of the moment becomes a statement that stands alone.
+"""Statements in the words of the second look: remarks that stand alone, findings without what nothing supports.
 
 People refer to what was said before ("the second one, and rename it"). The second look words such a note anew. If that
 mainly adds names to what the user typed, the user stays the author. Otherwise the model is, and the wording must pass
-the checks of a finding.
+the checks of a finding. A finding that is true except for some words is worded without them, and checked again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from subconscious.capture.evaluation import FOR_A_SECOND_LOOK, reservation_of
 from subconscious.capture.llm_extraction.origins import words
-from subconscious.capture.llm_extraction.second_look import Look, refusal, vouches
+from subconscious.capture.llm_extraction.second_look import Look, refusal, turns_or_broadens, vouches
 from subconscious.domain.model import Candidate, Decision, Level, Origin
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.gate import screen
@@ -42,17 +42,45 @@ class Worded:
 
 
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
-    """Return the user's notes that the second look confirms, by capture id, in the words to keep.
+    """Return the notes that the second look confirms and that are kept in other words, by capture id.
 
     ``said`` are the reviews by number of the note. Reads transcripts: run it in a thread.
     """
     found = {}
     for number, one in enumerate(awaited, start=1):
         look = said.get(number)
-        waits = one.decision is Decision.REVIEW and one.capture["origin"] == Origin.USER
-        if look is not None and waits and vouches(look) and (kept := _kept(one, look)):
+        if look is None or one.decision is not Decision.REVIEW or not vouches(look):
+            continue
+        of_user = one.capture["origin"] == Origin.USER
+        if kept := _kept(one, look) if of_user else _without_unsupported(one, look):
             found[one.capture["id"]] = kept
     return found
+
+
+def _without_unsupported(one: WaitingCapture, look: Look) -> Worded | None:
+    """Return a finding in the words of the second look; None if there are none, or none that may be used.
+
+    The meaning must not be reversed or broadened, except where the second look found no evidence for a condition.
+    """
+    candidate, said = candidate_from(one.capture), squeeze(clean(look.wording))
+    supported = candidate.content
+    for phrase in look.unsupported:
+        supported = supported.replace(phrase, " ")
+    if not _is_usable(said, look) or turns_or_broadens(said, supported):
+        return None
+    anew = replace(candidate, content=said, summary=shorten(said, SUMMARY_LENGTH))
+    verdict = screen(anew)
+    if verdict.level is not Level.NONE or reservation_of(_traced(anew), verdict):
+        return None
+    return Worded(anew, "")
+
+
+def _is_usable(said: str, look: Look) -> bool:
+    """Whether a wording is a clear statement without a phrase that nothing supports, and no other reason is against it."""
+    kept = words(said)
+    if len(kept) < SHORTEST or unclear(said) or any(words(phrase) <= kept for phrase in look.unsupported):
+        return False
+    return not refusal(look.model_copy(update={"unsupported": []}), said)
 
 
 def _kept(one: WaitingCapture, look: Look) -> Worded | None:
@@ -69,7 +97,7 @@ def _kept(one: WaitingCapture, look: Look) -> Worded | None:
 def _anew(candidate: Candidate, before: str, look: Look) -> Worded | None:
     """Return the candidate in the words of the second look; None if sessions must not be shown these."""
     said = squeeze(clean(look.wording))
-    if len(words(said)) < SHORTEST or unclear(said) or refusal(look, said):
+    if not _is_usable(said, look):
         return None
     anew = replace(candidate, content=said, summary=shorten(said, SUMMARY_LENGTH))
     traced = _traced(replace(anew, kind=_kind_of_finding(anew), origin=Origin.ASSISTANT))
@@ -88,10 +116,11 @@ def _kind_of_finding(candidate: Candidate) -> str:
 
 
 def _traced(candidate: Candidate) -> Traced:
-    """Return the candidate with what the whole transcript says of its words, also after the user's remark."""
+    """Return the candidate with what the whole transcript says of its words, also after the note's turn."""
     file = Path(candidate.evidence.file)
     end = file.stat().st_size if file.is_file() else candidate.evidence.start
-    return trace([replace(candidate, evidence=replace(candidate.evidence, start=end))])[0]
+    place = replace(candidate.evidence, start=end)
+    return trace([replace(candidate, evidence=place)], spoken={place.turn_id})[0]
 
 
 def _added(said: str, candidate: Candidate, before: str) -> set[str]:
