@@ -216,7 +216,7 @@ async def fitting(
     """
     if not await _may_be_given(ctx, session_id):
         return []
-    own = [hit for hit in stored if hit.memory.origin is Origin.USER]
+    own = [replace(hit, rank=hit.relevance) for hit in stored if hit.memory.origin is Origin.USER]
     hits = [*await found(ctx, text, project_id, LOOKED_AT), *own]
     return await _best(ctx, [hit for hit in hits if hit.relevance >= _needed_relevance(ctx, hit.memory)])
 

@@ -281,6 +281,15 @@ async def test_a_remark_of_the_user_is_kept_in_words_that_stand_alone(
     assert len(made) == int(reservation == "")
 
 
+@pytest.mark.parametrize("wording", ["", "The export keeps one row for each booking of the `kiln`."])
+async def test_a_remark_that_nobody_understands_later_is_not_given(
+    ctx: RecallContext, where: Provenance, find: Find, wording: str
+) -> None:
+    await find(candidate("the export keeps one row for each booking"), UNLOOKED)
+    (after,) = await looked(ctx, where, passed(1, clear=False, wording=wording))
+    assert (after["status"], after["reservation"]) == ("review", NEEDS_ITS_SESSION)
+
+
 async def test_a_finding_is_worded_without_what_nothing_supports_also_in_other_words(
     ctx: RecallContext, where: Provenance, find: Find
 ) -> None:

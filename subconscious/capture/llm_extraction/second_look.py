@@ -98,6 +98,7 @@ class Look(BaseModel):
     known: Annotated[bool | None, BeforeValidator(_flag)] = None
     repeats: Annotated[int, BeforeValidator(_number)] = 0
     useless: Annotated[bool | None, BeforeValidator(_flag)] = None
+    clear: Annotated[bool | None, BeforeValidator(_flag)] = None
     fate: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
     by: Annotated[int, BeforeValidator(_number)] = 0
     replaces: Annotated[list[int], BeforeValidator(_numbers), Field(json_schema_extra={"maxItems": 5})] = []

@@ -85,6 +85,8 @@ def _is_usable(said: str, look: Look) -> bool:
 
 def _kept(one: WaitingCapture, look: Look) -> Worded | None:
     candidate = candidate_from(one.capture)
+    if look.clear is False:
+        return Worded(candidate, NEEDS_ITS_SESSION)
     anew = _anew(candidate, one.before, look) if look.wording else None
     if anew is not None:
         return anew
