@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subconscious.authorship.forgery import UNTYPED
 from subconscious.capture.admission import Provenance
-from subconscious.capture.evaluation import FOR_A_SECOND_LOOK
+from subconscious.capture.evaluation import FOR_A_SECOND_LOOK, UNCHECKED
 from subconscious.capture.llm_extraction import reconciliation, second_wording
 from subconscious.capture.llm_extraction.refinement import compare, join
 from subconscious.capture.llm_extraction.second_look import (
@@ -279,6 +280,18 @@ async def test_a_remark_of_the_user_is_kept_in_words_that_stand_alone(
     assert after["reservation"] == expected
     made = await settle_session(ctx, "s1")
     assert len(made) == int(reservation == "")
+
+
+@pytest.mark.parametrize("why", [UNTYPED, UNCHECKED])
+@pytest.mark.parametrize("origin", [Origin.USER, Origin.TOOL])
+async def test_other_words_lift_no_reservation_that_is_about_something_else(
+    ctx: RecallContext, where: Provenance, find: Find, why: str, origin: Origin
+) -> None:
+    content = "let's keep only the `Close` button, but without the border"
+    await find(candidate(content, origin, kind="decision"), replace(REVIEW, reservation=why))
+    wording = "`Toolbar.tsx` keeps only the `Close` button, without the border."
+    (after,) = await looked(ctx, where, passed(1, wording=wording))
+    assert (after["content"], after["status"], after["reservation"]) == (content, "review", why)
 
 
 @pytest.mark.parametrize("wording", ["", "The export keeps one row for each booking of the `kiln`."])

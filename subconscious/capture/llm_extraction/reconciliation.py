@@ -250,8 +250,8 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 class _Applying:
     """Applies a model's reply.
 
-    ``anew`` are the user's notes in the words to keep, by capture id. ``made`` are the ids of memories that became active. ``verdicts`` maps the ids of captures to the reason of their
-    rejection, "" if they were not rejected.
+    ``anew`` are the notes that are kept in other words, by capture id. ``made`` are the ids of memories that became
+    active. ``verdicts`` maps the ids of captures to the reason of their rejection, "" if they were not rejected.
     """
 
     ctx: RecallContext
@@ -287,7 +287,7 @@ class _Applying:
 
 
 async def _with_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
-    """Return a note of the user in the words of the second look, after storing who worded it."""
+    """Return a note in the words of the second look, after storing who worded it."""
     said = worded.candidate
     await captures.change(tx, "refined", one.capture["id"], {"origin": said.origin.value})
     capture = one.capture | {

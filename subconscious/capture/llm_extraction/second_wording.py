@@ -44,26 +44,35 @@ class Worded:
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
     """Return the notes that the second look confirms and that are kept in other words, by capture id.
 
-    ``said`` are the reviews by number of the note. Reads transcripts: run it in a thread.
+    ``said`` are the reviews by number of the note. Other words never lift a reservation that does not come from the old
+    ones, such as that no hook reported the prompt. Reads transcripts: run it in a thread.
     """
     found = {}
     for number, one in enumerate(awaited, start=1):
         look = said.get(number)
         if look is None or one.decision is not Decision.REVIEW or not vouches(look):
             continue
-        of_user = one.capture["origin"] == Origin.USER
-        if kept := _kept(one, look) if of_user else _without_unsupported(one, look):
+        candidate = candidate_from(one.capture)
+        if candidate.origin is Origin.USER:
+            kept = _kept(candidate, one, look) if _is_of_its_words(one.reservation, candidate) else None
+        else:
+            kept = _without_unsupported(candidate, look) if one.reservation == "" else None
+        if kept:
             found[one.capture["id"]] = kept
     return found
 
 
-def _without_unsupported(one: WaitingCapture, look: Look) -> Worded | None:
+def _is_of_its_words(reservation: str | None, candidate: Candidate) -> bool:
+    """Whether a reservation about the user's words is about these words, so that others may do without it."""
+    return reservation in ("", FOR_A_SECOND_LOOK, of_own_words(candidate, screen(candidate), quoted=False))
+
+
+def _without_unsupported(candidate: Candidate, look: Look) -> Worded | None:
     """Return a finding in the words of the second look; None if there are none, or none that may be used.
 
     The meaning must not be reversed or broadened, except where the second look found no evidence for a condition.
     """
-    candidate, said = candidate_from(one.capture), squeeze(clean(look.wording))
-    supported = candidate.content
+    said, supported = squeeze(clean(look.wording)), candidate.content
     for phrase in look.unsupported:
         supported = supported.replace(phrase, " ")
     if not _is_usable(said, look) or turns_or_broadens(said, supported):
@@ -76,15 +85,15 @@ def _without_unsupported(one: WaitingCapture, look: Look) -> Worded | None:
 
 
 def _is_usable(said: str, look: Look) -> bool:
-    """Whether a wording is a clear statement without a phrase that nothing supports, and no other reason is against it."""
+    """Whether a wording is a statement that stands alone, without a phrase that nothing supports."""
     kept = words(said)
     if len(kept) < SHORTEST or unclear(said) or any(words(phrase) <= kept for phrase in look.unsupported):
         return False
     return not refusal(look.model_copy(update={"unsupported": []}), said)
 
 
-def _kept(one: WaitingCapture, look: Look) -> Worded | None:
-    candidate = candidate_from(one.capture)
+def _kept(candidate: Candidate, one: WaitingCapture, look: Look) -> Worded | None:
+    """Return the user's note in the words to keep; None if nothing of the gate's decision changes."""
     if look.clear is False:
         return Worded(candidate, NEEDS_ITS_SESSION)
     anew = _anew(candidate, one.before, look) if look.wording else None
