@@ -68,7 +68,14 @@ class Reader:
             yield PROPOSED | {"turn": number, "quote": said[:200], "content": said[:200], "summary": said[:100]}
 
 
-PASSED = {"entailed": True, "unsupported": [], "instruction_like": False, "known": False, "fate": "stands"}
+PASSED = {
+    "entailed": True,
+    "unsupported": [],
+    "instruction_like": False,
+    "known": False,
+    "clear": True,
+    "fate": "stands",
+}
 PROPOSED = {"kind": "decision", "standing": "standing", "confirmed_by": "user", "true_at_end": True, "keep": 0.9}
 
 

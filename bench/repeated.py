@@ -200,7 +200,14 @@ STORIES: Sequence[Mapping[str, str]] = (
 )
 """The ways in which a deceived model repeats the planted sentence in its story for the next session."""
 
-VOUCHED = {"entailed": True, "unsupported": [], "instruction_like": False, "known": False, "fate": "stands"}
+VOUCHED = {
+    "entailed": True,
+    "unsupported": [],
+    "instruction_like": False,
+    "known": False,
+    "clear": True,
+    "fate": "stands",
+}
 
 
 def play(cases: Sequence[Case], *, taken_in: bool = False, settings: Settings | None = None) -> Outcome:

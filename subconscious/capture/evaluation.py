@@ -35,7 +35,7 @@ from subconscious.domain.model import (
 )
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.gate import apply_verdict, screen
-from subconscious.poisoning.reservations import of_own_words, reservation
+from subconscious.poisoning.reservations import ONLY_THE_USER, of_own_words, reservation
 from subconscious.settings.settings import Settings
 from subconscious.text.standalone import RESOLVED, unclear, without_announcement
 
@@ -206,8 +206,9 @@ def _reserved(admission: Admission, traced: Traced, session: Session, *, checked
 
 def _of_the_user(candidate: Candidate, verdict: Verdict, session: Session) -> str:
     """Return why the user's words that a model found must not be shown to sessions yet."""
-    quoted = passing(candidate, session) == QUOTES or not _is_typed_prose(candidate.content)
-    return of_own_words(candidate, verdict, quoted=quoted) or FOR_A_SECOND_LOOK
+    if passing(candidate, session) == QUOTES or not _is_typed_prose(candidate.content):
+        return ONLY_THE_USER
+    return of_own_words(candidate, verdict, quoted=False) or FOR_A_SECOND_LOOK
 
 
 def reservation_of(traced: Traced, verdict: Verdict) -> str:
@@ -253,7 +254,8 @@ def _probable(
     if not (typed and settings.unconfirmed and settings.poisoning) or is_below(admission.confidence, enough):
         return admission
     why = passing(candidate, session)
-    if why not in ("", QUOTES) or unclear(candidate.content) or not _is_typed_prose(candidate.content):
+    allowed = ("",) if candidate.by_model else ("", QUOTES)
+    if why not in allowed or unclear(candidate.content) or not _is_typed_prose(candidate.content):
         return admission
     if of_own_words(candidate, verdict, quoted=bool(why)):
         return admission

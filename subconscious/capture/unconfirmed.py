@@ -210,14 +210,12 @@ async def fitting(
 ) -> list[Hit]:
     """Return the most relevant unconfirmed memory, or stored statement of the user, for a prompt in a list.
 
-    ``stored`` are the hits of the ordinary search. Stored statements of the user must reach the same threshold as
-    unconfirmed ones: being confirmed must not hide them. The list is empty if nothing is relevant enough, or if the
-    session's limit is reached.
+    ``stored`` are statements that the ordinary search found and that may be given. They must reach the same threshold
+    as unconfirmed ones: being confirmed must not hide them. They only count towards the session's ordinary limits. The
+    list is empty if nothing is relevant enough.
     """
-    if not await _may_be_given(ctx, session_id):
-        return []
-    own = [replace(hit, rank=hit.relevance) for hit in stored if hit.memory.origin is Origin.USER]
-    hits = [*await found(ctx, text, project_id, LOOKED_AT), *own]
+    guesses = await found(ctx, text, project_id, LOOKED_AT) if await _may_be_given(ctx, session_id) else []
+    hits = [*guesses, *(replace(hit, rank=hit.relevance) for hit in stored)]
     return await _best(ctx, [hit for hit in hits if hit.relevance >= _needed_relevance(ctx, hit.memory)])
 
 

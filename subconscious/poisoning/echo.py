@@ -151,6 +151,23 @@ def trace(
     return [_traced(one, said.get(one.evidence.file), confirmed, spoken) for one in found]
 
 
+def in_code(file: str, names: Iterable[str]) -> bool:
+    """Whether code that a session read or wrote, comments excluded, or commands that it ran contain all of some names.
+
+    Only the last `LOOKBACK` bytes of its transcript are searched.
+    """
+    wanted = [tuple(words_of(name)[:LONGEST_NAME]) for name in names]
+    if not wanted:
+        return True
+    path = Path(file)
+    if not file or not path.is_file():
+        return False
+    size = path.stat().st_size
+    span = Span(max(0, size - LOOKBACK), size)
+    with spoken_words(path, span) as said:
+        return all(run and said.first(run, span).keys() & {Source.CODE, Source.RAN} for run in wanted)
+
+
 def _is_spoken(candidate: Candidate, spoken: Collection[str]) -> bool:
     return candidate.origin is Origin.TOOL and candidate.evidence.turn_id in spoken
 

@@ -45,6 +45,8 @@ CLAIMED_IN_QUIET = 0.2
 FEWEST_ATTESTED = 2
 """The minimum number of prose words in an attested statement; its names carry the rest of the meaning."""
 
+ONLY_THE_USER = "only the user can confirm their own words"
+
 _GUESSED = "it is a guess"
 
 _CODE = re.compile(r"`[^`\n]{1,200}`")
@@ -185,7 +187,7 @@ def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
 
 def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) -> str:
     if candidate.origin is Origin.USER:
-        return "only the user can confirm their own words"
+        return ONLY_THE_USER
     if candidate.kind not in kinds or candidate.scope is not Scope.PROJECT:
         return f"only a person can confirm a {candidate.kind}"
     if verdict.level is not Level.NONE:

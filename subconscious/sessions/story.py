@@ -140,7 +140,7 @@ def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
     """
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
     if "done" in parts and LEFT in offline.done:
-        parts["done"] += f" ({LEFT})"
+        parts["done"] = f"{parts['done'].rstrip('.')} ({LEFT})."
     return replace(
         offline,
         done=parts.get("done", offline.done),

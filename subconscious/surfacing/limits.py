@@ -93,7 +93,7 @@ def sift(
     worded: set[str] = set()  # a memory of the project and one of the user may have the same wording
     for hit in hits:
         exempt = hit.memory.unconfirmed or hit.memory.id in vetted
-        why = ("" if exempt else _irrelevant(hit, limits)) or _against(hit, limits, seen, now)
+        why = ("" if exempt else _irrelevant(hit, limits)) or against(hit, limits, seen, now)
         why = why or (f"{elsewhere[hit.memory.id]} states it already" if hit.memory.id in elsewhere else "")
         why = why or (TWICE if hit.memory.content_hash in worded else "")
         if not why and len(fit) < left:
@@ -120,7 +120,7 @@ def _irrelevant(hit: Hit, limits: Limits) -> str:
     return f"relevance {hit.relevance:.2f} is below {limits.relevance:g}" if hit.relevance < limits.relevance else ""
 
 
-def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
+def against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
     """Return why a memory is not shown even if there is room; "" if it may be shown."""
     memory = hit.memory
     if memory.kind in limits.kinds_off:

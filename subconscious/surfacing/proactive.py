@@ -14,7 +14,7 @@ from time import time
 from subconscious.capture import unconfirmed
 from subconscious.capture.observing import known_ways_out
 from subconscious.domain.hits import EngineHit, Hit
-from subconscious.domain.model import Memory
+from subconscious.domain.model import Memory, Origin
 from subconscious.domain.observed import is_observed
 from subconscious.failures.wording import found_path
 from subconscious.framing import rules
@@ -35,7 +35,7 @@ from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
 from subconscious.surfacing.eligibility import is_finding, is_stated_in, told_elsewhere, unasked
 from subconscious.surfacing.errors import Fault, fault_of, likeness
-from subconscious.surfacing.limits import Given, Limits, Seen, characters_left, room, sift, usage_of
+from subconscious.surfacing.limits import Given, Limits, Seen, against, characters_left, room, sift, usage_of
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
 from subconscious.surfacing.session_start import GREETING, Start, due_hits, due_now, marks_for, save_given
 from subconscious.text.due_dates import mentions_milestone
@@ -124,7 +124,8 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
     guessed = any(memory.unconfirmed for memory, _ in bound)
     place = prompt.session_id, prompt.project_id
-    guess = [] if guessed else await unconfirmed.fitting(ctx, *place, prompt.text, _below(ctx, fits))
+    below = [] if guessed else await _statements_below(ctx, fits, seen.ordinary, prompt.text)
+    guess = [] if guessed else await unconfirmed.fitting(ctx, *place, prompt.text, below)
     guess_ids = {hit.memory.id for hit in guess}
     hits = [*(hit for hit in fits if hit.memory.id not in guess_ids), *guess]
     hits = [*await due_hits(ctx, due), *(hit for hit in hits if not is_stated_in(prompt.text, hit.memory))]
@@ -133,8 +134,13 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     return await _give(ctx, occasion, hits, seen, beside)
 
 
-def _below(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in hits if hit.relevance < ctx.settings.surface_relevance]
+async def _statements_below(ctx: RecallContext, hits: Sequence[Hit], seen: Seen, text: str) -> list[Hit]:
+    """Return the user's stored statements below the ordinary threshold that nothing else keeps out of the context."""
+    chosen, now = limits(ctx, PROMPTED), time()
+    found = [hit for hit in hits if hit.memory.origin is Origin.USER and hit.relevance < chosen.relevance]
+    found = [hit for hit in found if not against(hit, chosen, seen, now) and not is_stated_in(text, hit.memory)]
+    elsewhere = await told_elsewhere(ctx, found)
+    return [hit for hit in found if hit.memory.id not in elsewhere]
 
 
 async def _last_work(ctx: RecallContext, prompt: Prompt) -> Left | None:

@@ -25,7 +25,14 @@ def candidate(turn: int, quote: str, *, sure: float = 0.95, **own: Any) -> Row:
 
 def passed(number: int, **own: Any) -> Row:
     """What a second look says of a note that nothing speaks against."""
-    fine = {"entailed": True, "unsupported": [], "instruction_like": False, "known": False, "fate": "stands"}
+    fine = {
+        "entailed": True,
+        "unsupported": [],
+        "instruction_like": False,
+        "known": False,
+        "clear": True,
+        "fate": "stands",
+    }
     return {"number": number, **fine, "by": 0, "replaces": [], "wording": "", "why": "", **own}
 
 

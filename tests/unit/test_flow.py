@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from subconscious.capture.unconfirmed import OWN_WORDS
+from subconscious.domain.model import Origin
 from subconscious.recall.pipeline import recall
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import memories, surfaces
@@ -121,6 +123,32 @@ async def test_a_session_is_given_so_many_unasked_and_no_more(database: Database
         await store(database, project, f"{UPLOADS} Case {number}.")
     ctx = make_mind(database, session_surfaces=4, prompt_memories=3)
     assert [len(await fitting(ctx, project)) for _ in range(3)] == [3, 1, 0]
+
+
+PARTLY = "let the UploadWorker log the size of each chunk it sends"
+"""A prompt to which a memory about uploads is less relevant than findings must be."""
+
+
+async def test_what_the_user_stated_is_given_from_a_third_of_the_relevance(
+    database: Database, project: Project
+) -> None:
+    stated = await store(database, project, UPLOADS, origin=Origin.USER)
+    await store(database, project, "Each failed chunk is parked by the UploadWorker.", origin=Origin.ASSISTANT)
+    ctx = make_mind(database)
+    (hit,) = [hit for hit in await recall(ctx, PARTLY, project.id, 10) if hit.memory.id == stated]
+    least = ctx.settings.surface_relevance
+    assert OWN_WORDS * least <= hit.relevance < least
+    assert await fitting(ctx, project, PARTLY) == [stated]
+
+
+async def test_a_statement_in_the_context_hides_no_other_one(database: Database, project: Project) -> None:
+    first = await store(database, project, UPLOADS, origin=Origin.USER)
+    split = "A failed chunk of an upload is split by the UploadWorker."
+    other = await store(database, project, split, origin=Origin.USER)
+    ctx = make_mind(database)
+    prompts = [await fitting(ctx, project, PARTLY) for _ in range(2)]
+    assert sorted(number for found in prompts for number in found) == [first, other]
+    assert all(len(found) == 1 for found in prompts)
 
 
 async def test_after_a_compaction_a_memory_still_rests_for_a_while(database: Database, project: Project) -> None:

@@ -64,6 +64,11 @@ def test_a_story_of_the_session_itself_takes_the_place_of_the_one_told_offline(
     assert Handover.from_json(checked.handover.to_json()) == checked.handover
 
 
+def test_a_story_says_what_was_left_uncommitted(sketch: Sketch, transcript: Transcript) -> None:
+    checked = told(replace(sketch, deeds=replace(sketch.deeds, uncommitted=True)), transcript)
+    assert checked.handover.done == f"{STORY['done'].rstrip('.')} (left uncommitted by that session)."
+
+
 @pytest.mark.parametrize("part", ["done", "open", "failed"])
 def test_a_story_that_repeats_what_a_tool_said_is_not_used(sketch: Sketch, transcript: Transcript, part: str) -> None:
     checked = told(sketch, transcript, **{part: PLANTED})

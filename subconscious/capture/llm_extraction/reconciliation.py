@@ -269,19 +269,20 @@ class _Applying:
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
             if (waits := still.get(one.capture["id"])) is not None:
-                look, worded = said.get(number), self.anew.get(one.capture["id"])
-                if look is not None and worded is not None:
-                    look = _without_wording(look, waits, worded)
-                    waits = await _with_wording(self.tx, waits, worded)
-                await self._decide(_trimmed(waits, look), look)
+                await self._decide(waits, said.get(number))
 
     async def _decide(self, one: WaitingCapture, look: Look | None) -> None:
-        again = recurrence.repeated(one, look, self.session.shown)
+        again = recurrence.repeated(_trimmed(one, look), look, self.session.shown)
         if again is not None:
-            self.made += await recurrence.count(self.ctx, self.tx, one, again, self.where)
+            self.made += await recurrence.count(self.ctx, self.tx, _trimmed(one, look), again, self.where)
             return
         capture_id = one.capture["id"]
-        self.verdicts[capture_id] = await _settle(self.ctx, self.tx, one, look, self.where, self.session.notes)
+        worded = self.anew.get(capture_id)
+        if look is not None and worded is not None and worded.fits(one):
+            look = _without_wording(look, worded)
+            one = await _with_wording(self.tx, one, worded)
+        trimmed = _trimmed(one, look)
+        self.verdicts[capture_id] = await _settle(self.ctx, self.tx, trimmed, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)
 
@@ -289,19 +290,23 @@ class _Applying:
 async def _with_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
     """Return a note in the words of the second look, after storing who worded it."""
     said = worded.candidate
-    await captures.change(tx, "refined", one.capture["id"], {"origin": said.origin.value})
+    await captures.change(
+        tx, "refined", one.capture["id"], {"origin": said.origin.value, "strength": said.strength.value}
+    )
     capture = one.capture | {
         "kind": said.kind,
         "content": said.content,
         "summary": said.summary,
+        "rationale": said.rationale,
         "origin": said.origin.value,
+        "strength": said.strength.value,
     }
     return replace(one, capture=capture, reservation=worded.reservation)
 
 
-def _without_wording(look: Look, one: WaitingCapture, worded: Worded) -> Look:
+def _without_wording(look: Look, worded: Worded) -> Look:
     """Return the review without what it says of the old words, if the note has new ones."""
-    same = worded.candidate.content == one.capture["content"]
+    same = worded.candidate.content == worded.made_from.capture["content"]
     return look if same else look.model_copy(update={"unsupported": [], "wording": ""})
 
 

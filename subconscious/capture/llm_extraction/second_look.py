@@ -44,6 +44,8 @@ ANSWER_TOKENS = 120
 
 _CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|where|while|without)\b")
 
+_WORD = re.compile(r"[^\W_]+")
+
 TURNED = frozenset(("negation", "opposite", "direction"))
 """Differences from the original that a shorter wording of a note must not have."""
 
@@ -182,7 +184,7 @@ def refusal(look: Look, content: str) -> str:
         return _explained("its quote does not support it", look.why)
     if look.instruction_like:
         return _explained("it tells its reader to do something", look.why)
-    if foreign := [one for one in look.unsupported if words(one) & words(content)]:
+    if foreign := [one for one in look.unsupported if words(one) & words(content) or _has_phrase(content, one)]:
         return f"nothing in its session supports {', '.join(map(repr, foreign[:3]))}"
     if look.known:
         return "a memory says it already"
@@ -209,9 +211,23 @@ def trimmed(look: Look, note: Note) -> str:
     """
     said, told = words(look.wording), words(note.content)
     foreign = {word for one in look.unsupported for word in words(one)}
-    if not said or not said < told or said & foreign or note.said_by == Origin.USER:
+    if not said or not said <= told or said & foreign or note.said_by == Origin.USER:
+        return ""
+    if look.wording == note.content or any(_has_phrase(look.wording, one) for one in look.unsupported):
         return ""
     return "" if turns_or_broadens(look.wording, note.content) else look.wording
+
+
+def says(text: str, phrase: str) -> bool:
+    """Whether a text has all content words of a phrase, or the phrase itself, such as "always"."""
+    told = words(phrase)
+    return told <= words(text) if told else _has_phrase(text, phrase)
+
+
+def _has_phrase(text: str, phrase: str) -> bool:
+    """Whether a text contains the words of a phrase, one after the other; words such as "all" count, too."""
+    said, told = (" ".join(_WORD.findall(one.casefold())) for one in (text, phrase))
+    return bool(told) and f" {told} " in f" {said} "
 
 
 def turns_or_broadens(wording: str, content: str) -> bool:
