@@ -102,13 +102,17 @@ def _shortened(candidate: Candidate, look: Look) -> Candidate | None:
 
 
 def _of_user(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Candidate, str] | None:
-    """Return the user's note in the words to keep, and its reservation; None if the gate's decision stands."""
-    if look.clear is not True:
-        return None if look.clear is None else (candidate, NEEDS_ITS_SESSION)
+    """Return the user's note in the words to keep, and its reservation; None if the gate's decision stands.
+
+    What may be given also without a model stays so. All else must be called clear: silence confirms nothing.
+    """
     if look.wording and (anew := _anew(candidate, squeeze(clean(look.wording)), look)):
         return anew, ""
-    added = _added(look.wording, candidate) if look.wording else (set(), set())
-    if unclear(candidate.content) or any(added):
+    if unclear(candidate.content):
+        return candidate, NEEDS_ITS_SESSION
+    if one.reservation == "" or look.clear is None:
+        return None
+    if look.clear is False:
         return candidate, NEEDS_ITS_SESSION
     alone = one.reservation == FOR_A_SECOND_LOOK and not refusal(look, candidate.content)
     return (candidate, "") if alone else None
