@@ -156,11 +156,11 @@ def in_code(file: str, names: Iterable[str]) -> bool:
 
     Only the last `LOOKBACK` bytes of its transcript are searched.
     """
-    wanted = [tuple(words_of(name)[:LONGEST_NAME]) for name in names]
+    wanted = [tuple(words_of(name)) for name in names]
     if not wanted:
         return True
     path = Path(file)
-    if not file or not path.is_file():
+    if not file or not path.is_file() or any(len(run) > LONGEST_NAME for run in wanted):
         return False
     size = path.stat().st_size
     span = Span(max(0, size - LOOKBACK), size)

@@ -183,6 +183,24 @@ def test_a_shorter_wording_claims_no_more(wording: str, kept: bool) -> None:
     assert trimmed(Look(wording=wording, unsupported=["40 s"] if kept else []), note) == (wording if kept else "")
 
 
+@pytest.mark.parametrize(
+    ("content", "wording", "unsupported", "kept"),
+    [
+        ("`make lint` always runs ruff.", "`make lint` runs ruff.", ["always"], True),
+        ("`make lint` runs ruff.", "`make lint` always runs only ruff on all.", [], False),
+        ("The retry flag of the export is on.", "The retry flag of the export is off.", [], False),
+        ("Some rows of the export have no total.", "All rows of the export have no total.", [], False),
+        ("Uploads do not stop early at night.", "Uploads stop early at night.", ["do not"], False),
+        ("`make lint` runs ruff on the export.", "The export runs ruff on `make lint`.", [], False),
+    ],
+)
+def test_a_shorter_wording_only_omits_words_in_their_order(
+    content: str, wording: str, unsupported: list[str], kept: bool
+) -> None:
+    note = Note(content, "learning", "quote", "tool")
+    assert trimmed(Look(wording=wording, unsupported=unsupported), note) == (wording if kept else "")
+
+
 def test_a_wording_that_keeps_what_nothing_supports_or_the_users_words_is_not_used() -> None:
     note = Note("`make lint` runs ruff and mypy in 40 s.", "learning", "quote", "tool")
     shorter = "`make lint` runs ruff in 40 s."

@@ -282,6 +282,8 @@ class _Applying:
             look = _without_wording(look, worded)
             one = await _with_wording(self.tx, one, worded)
         trimmed = _trimmed(one, look)
+        if look is not None and trimmed is not one:
+            look = look.model_copy(update={"unsupported": []})  # these words are gone
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, trimmed, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)

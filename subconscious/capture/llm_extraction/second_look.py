@@ -209,13 +209,19 @@ def trimmed(look: Look, note: Note) -> str:
 
     The new wording must not reverse the meaning, nor claim more by omitting a condition.
     """
-    said, told = words(look.wording), words(note.content)
-    foreign = {word for one in look.unsupported for word in words(one)}
-    if not said or not said <= told or said & foreign or note.said_by == Origin.USER:
+    said = look.wording
+    if not said or said == note.content or note.said_by == Origin.USER or not _only_omits(said, note.content):
         return ""
-    if look.wording == note.content or any(_has_phrase(look.wording, one) for one in look.unsupported):
+    if any(says(said, phrase) for phrase in look.unsupported) or turns_or_broadens(said, note.content):
         return ""
-    return "" if turns_or_broadens(look.wording, note.content) else look.wording
+    return said
+
+
+def _only_omits(wording: str, content: str) -> bool:
+    """Whether a wording has only words of the content, in the same order; words such as "all" count, too."""
+    rest = iter(_WORD.findall(content.casefold()))
+    said = _WORD.findall(wording.casefold())
+    return bool(said) and all(word in rest for word in said)
 
 
 def says(text: str, phrase: str) -> bool:

@@ -1,8 +1,8 @@
-"""Statements in the words of the second look: remarks that stand alone, findings without what nothing supports.
+"""The user's remarks in the words of the second look, so that they stand alone.
 
 People refer to what was said before ("the second one, and rename it"). The second look words such a note anew. The user
-stays the author only if that adds names of the session's own code to what the user typed. Otherwise the model is, and
-the wording must pass the checks of a finding. A finding may only lose words.
+stays the author only if the wording keeps all of the user's words, and adds nothing but names of the session's own code.
+Otherwise the model is, and the wording must pass the checks of a finding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from subconscious.capture.evaluation import CLAIMED, CLAIMED_TO_A_MODEL, FOR_A_SECOND_LOOK, reservation_of
+from subconscious.capture.evaluation import CLAIMED, CLAIMED_TO_A_MODEL, FOR_A_SECOND_LOOK
 from subconscious.capture.llm_extraction.origins import words
 from subconscious.capture.llm_extraction.second_look import Look, refusal, says, turns_or_broadens, vouches
 from subconscious.domain.model import Candidate, Decision, Level, Origin, Strength
@@ -24,7 +24,7 @@ from subconscious.store.capture_rows import candidate_from
 from subconscious.store.second_looks import WaitingCapture
 from subconscious.text.same_statement import differences
 from subconscious.text.standalone import unclear
-from subconscious.text.wording import SUMMARY_LENGTH, content_words, is_name, shorten, squeeze
+from subconscious.text.wording import SUMMARY_LENGTH, shorten, squeeze
 
 SHORTEST = 3
 """The minimum number of content words of a new wording."""
@@ -32,9 +32,20 @@ SHORTEST = 3
 MOST_WINDOWS = 6
 """How many parts of a transcript are searched for the words; of a longer rest, no new wording is used."""
 
+MOST_NAMES = 2
+"""How many names a wording of the user's may add."""
+
+FILLERS = frozenset("yeah yes ok okay hm hmm well please pls thanks".split())
+"""Words of a remark that its wording may leave out."""
+
+TURNED = frozenset(("number", "scope", "modality"))
+"""Differences that a wording of the user's must not have, besides those of every new wording."""
+
 NEEDS_ITS_SESSION = "it can't be understood without its conversation"
 
-_CODE = re.compile(r"`([^`\n]{1,200})`")
+_SYMBOL = re.compile(r"[A-Za-z_][\w-]*(?:[./][\w-]+)*(?:\(\))?")
+_SHAPED = re.compile(r"\w[_./]\w|[a-z\d][A-Z]|\(\)")
+"""Matches what only names of code have: a separator within, a capital after a small letter, brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +78,9 @@ def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> 
         if look is None or one.decision is not Decision.REVIEW or not vouches(look):
             continue
         candidate = candidate_from(one.capture)
-        kept: tuple[Candidate, str] | None = None
-        if candidate.origin is Origin.USER and _is_of_its_words(one.reservation, candidate):
-            kept = _of_user(candidate, one, look)
-        elif candidate.origin is not Origin.USER and one.reservation == "" and (shorter := _shortened(candidate, look)):
-            kept = shorter, ""
-        if kept is not None:
+        if candidate.origin is not Origin.USER or not _is_of_its_words(one.reservation, candidate):
+            continue
+        if kept := _kept(candidate, one, look):
             found[one.capture["id"]] = Worded(*kept, one)
     return found
 
@@ -82,31 +90,17 @@ def _is_of_its_words(why: str | None, candidate: Candidate) -> bool:
     return why in ("", FOR_A_SECOND_LOOK, of_own_words(candidate, screen(candidate), quoted=False))
 
 
-def _shortened(candidate: Candidate, look: Look) -> Candidate | None:
-    """Return a finding without the words that nothing supports; None if there is no such wording.
-
-    The meaning must not be reversed or broadened, except where the second look found no evidence for a condition.
-    """
-    said, supported = squeeze(clean(look.wording)), candidate.content
-    for phrase in look.unsupported:
-        supported = supported.replace(phrase, " ")
-    kept, known = words(said), words(f"{candidate.content}\n{candidate.evidence.quote}")
-    if not kept <= known or 2 * len(kept) < len(words(candidate.content)):
-        return None
-    if not _is_usable(said, look) or turns_or_broadens(said, supported):
-        return None
-    traced = _traced(_with_words(candidate, said))
-    if traced is None or screen(traced.candidate).level is not Level.NONE:
-        return None
-    return None if reservation_of(traced, screen(traced.candidate)) else traced.candidate
-
-
-def _of_user(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Candidate, str] | None:
+def _kept(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Candidate, str] | None:
     """Return the user's note in the words to keep, and its reservation; None if the gate's decision stands.
 
     What may be given also without a model stays so. All else must be called clear: silence confirms nothing.
     """
-    if look.wording and (anew := _anew(candidate, squeeze(clean(look.wording)), look)):
+    said = squeeze(clean(look.wording))
+    usable = bool(said) and _is_usable(said, look) and not turns_or_broadens(said, candidate.content)
+    if usable and _is_the_users(said, candidate) and (anew := _of_the_user(candidate, said)):
+        return anew, ""
+    hard = bool(unclear(candidate.content)) or look.clear is False
+    if usable and hard and one.reservation != "" and (anew := _of_the_model(candidate, said)):
         return anew, ""
     if unclear(candidate.content):
         return candidate, NEEDS_ITS_SESSION
@@ -118,22 +112,30 @@ def _of_user(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Can
     return (candidate, "") if alone else None
 
 
-def _anew(candidate: Candidate, said: str, look: Look) -> Candidate | None:
-    """Return the user's note in the words of the second look; None if sessions must not be shown these."""
-    if not _is_usable(said, look) or turns_or_broadens(said, candidate.content):
-        return None
+def _of_the_user(candidate: Candidate, said: str) -> Candidate | None:
+    """Return the note in the user's words and some names; None if sessions must not be shown these."""
     anew = _with_words(candidate, said)
-    if _is_the_users(said, candidate):
-        verdict = screen(anew)
-        why = of_own_words(anew, verdict, quoted=False)
-    else:
-        kind = candidate.kind if candidate.kind in REVIEWED_KINDS else "decision"
-        traced = _traced(replace(anew, kind=kind, origin=Origin.ASSISTANT, strength=Strength.INFERRED))
-        if traced is None:
-            return None
-        anew, verdict = traced.candidate, screen(traced.candidate)
-        why = reservation(traced, verdict) or (CLAIMED if traced.prosaic >= CLAIMED_TO_A_MODEL else "")
+    verdict = screen(anew)
+    why = of_own_words(anew, verdict, quoted=False)
     return None if why or verdict.level is not Level.NONE else anew
+
+
+def _of_the_model(candidate: Candidate, said: str) -> Candidate | None:
+    """Return the note in the model's words as a finding of the assistant; None if sessions must not be shown these.
+
+    At least half of the words of the note must be in it.
+    """
+    typed = words(candidate.content) - FILLERS
+    if len(typed) >= SHORTEST and 2 * len(typed & words(said)) < len(typed):
+        return None
+    kind = candidate.kind if candidate.kind in REVIEWED_KINDS else "decision"
+    anew = replace(_with_words(candidate, said), kind=kind, origin=Origin.ASSISTANT, strength=Strength.INFERRED)
+    traced = _traced(anew)
+    if traced is None:
+        return None
+    verdict = screen(traced.candidate)
+    why = reservation(traced, verdict) or (CLAIMED if traced.prosaic >= CLAIMED_TO_A_MODEL else "")
+    return None if why or verdict.level is not Level.NONE else traced.candidate
 
 
 def _with_words(candidate: Candidate, said: str) -> Candidate:
@@ -148,23 +150,14 @@ def _is_usable(said: str, look: Look) -> bool:
 
 
 def _is_the_users(said: str, candidate: Candidate) -> bool:
-    """Whether a wording adds nothing to the user's words but names of the session's own code and commands."""
-    prose, names = _added(said, candidate)
-    if prose or "number" in differences(said, candidate.content):
+    """Whether a wording keeps the user's words, and adds nothing but a few names of code that the session looked at."""
+    known, kept = words(f"{candidate.content}\n{candidate.evidence.quote}"), words(said)
+    names = {name for name in _SYMBOL.findall(said) if _SHAPED.search(name) and not words(name) <= known}
+    added = {word for word in kept - known if not any(word in name.casefold() for name in names)}
+    lost = {word for word in words(candidate.content) - kept if not any(word in name.casefold() for name in names)}
+    if added or lost - FILLERS or len(names) > MOST_NAMES or differences(said, candidate.content) & TURNED:
         return False
     return in_code(candidate.evidence.file, names)
-
-
-def _added(said: str, candidate: Candidate) -> tuple[set[str], set[str]]:
-    """Return the words and the names of a wording that are not in the user's note.
-
-    A number is a word, because it makes a claim, and so is a capitalised word, which may begin a sentence.
-    """
-    known = words(f"{candidate.content}\n{candidate.evidence.quote}")
-    code = {span for span in _CODE.findall(said) if not words(span) <= known}
-    added = {word for word in content_words(_CODE.sub(" ", said)) if word.casefold() not in known}
-    names = {word for word in added if is_name(word) and not word.isdigit() and not word[1:].islower()}
-    return added - names, names | code
 
 
 def _traced(candidate: Candidate) -> Traced | None:
