@@ -250,7 +250,7 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 class _Applying:
     """Applies a model's reply.
 
-    ``anew`` are the notes that are kept in other words, by capture id. ``made`` are the ids of memories that became
+    ``anew`` are the user's notes in the words to keep, by capture id. ``made`` are the ids of memories that became
     active. ``verdicts`` maps the ids of captures to the reason of their rejection, "" if they were not rejected.
     """
 

@@ -67,7 +67,7 @@ class Worded:
 
 
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
-    """Return the notes that the second look confirms and that are kept in other words, by capture id.
+    """Return the user's notes that the second look confirms, in the words to keep, by capture id.
 
     ``said`` are the reviews by number of the note. Other words never lift a reservation that does not come from the old
     ones, such as that no hook reported the prompt. Reads transcripts: run it in a thread.
