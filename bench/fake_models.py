@@ -21,6 +21,16 @@ from typing import Any
 INPUT_PRICE, OUTPUT_PRICE = 0.10e-6, 0.50e-6
 """Dollars a token of claude-haiku-5-5 and gpt-6-luna, as in models.toml; Ollama's answers are free."""
 
+PASSED = {
+    "entailed": True,
+    "unsupported": [],
+    "instruction_like": False,
+    "known": False,
+    "clear": True,
+    "fate": "stands",
+}
+"""What a second look says of a note that nothing speaks against."""
+
 
 @dataclass
 class Books:

@@ -22,6 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.fake_models import PASSED
 from bench.quiet import quiet
 from bench.reader_answers import HOUR, plan
 from bench.replay.stage import stage
@@ -68,14 +69,6 @@ class Reader:
             yield PROPOSED | {"turn": number, "quote": said[:200], "content": said[:200], "summary": said[:100]}
 
 
-PASSED = {
-    "entailed": True,
-    "unsupported": [],
-    "instruction_like": False,
-    "known": False,
-    "clear": True,
-    "fate": "stands",
-}
 PROPOSED = {"kind": "decision", "standing": "standing", "confirmed_by": "user", "true_at_end": True, "keep": 0.9}
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from bench.fake_models import PASSED
+
 Row = dict[str, Any]
 Script = Callable[[str], list[Row] | Row]
 """From what is told of a session to the candidates that a model would see in it; or to a whole answer."""
@@ -25,15 +27,7 @@ def candidate(turn: int, quote: str, *, sure: float = 0.95, **own: Any) -> Row:
 
 def passed(number: int, **own: Any) -> Row:
     """What a second look says of a note that nothing speaks against."""
-    fine = {
-        "entailed": True,
-        "unsupported": [],
-        "instruction_like": False,
-        "known": False,
-        "clear": True,
-        "fate": "stands",
-    }
-    return {"number": number, **fine, "by": 0, "replaces": [], "wording": "", "why": "", **own}
+    return {"number": number, **PASSED, "by": 0, "replaces": [], "wording": "", "why": "", **own}
 
 
 def notes_of(text: str) -> Row:

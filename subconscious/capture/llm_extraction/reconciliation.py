@@ -21,7 +21,7 @@ from subconscious.capture.draft import PRACTISED
 from subconscious.capture.llm_extraction import recurrence, second_look
 from subconscious.capture.llm_extraction.quotes import overlap
 from subconscious.capture.llm_extraction.second_look import Look, Looks, Note
-from subconscious.capture.llm_extraction.second_wording import Worded, worded_anew
+from subconscious.capture.llm_extraction.second_wording import Worded, store_wording, worded_anew
 from subconscious.capture.session_limits import hold_cap
 from subconscious.capture.unconfirmed import turn_of
 from subconscious.domain.model import MODELS, Admission, Decision, Judged, Level, Link, Memory, Origin
@@ -279,37 +279,14 @@ class _Applying:
         capture_id = one.capture["id"]
         worded = self.anew.get(capture_id)
         if look is not None and worded is not None and worded.fits(one):
-            look = _without_wording(look, worded)
-            one = await _with_wording(self.tx, one, worded)
+            look = worded.review(look)
+            one = await store_wording(self.tx, one, worded)
         trimmed = _trimmed(one, look)
         if look is not None and trimmed is not one:
             look = look.model_copy(update={"unsupported": []})  # these words are gone
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, trimmed, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)
-
-
-async def _with_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
-    """Return a note in the words of the second look, after storing who worded it."""
-    said = worded.candidate
-    await captures.change(
-        tx, "refined", one.capture["id"], {"origin": said.origin.value, "strength": said.strength.value}
-    )
-    capture = one.capture | {
-        "kind": said.kind,
-        "content": said.content,
-        "summary": said.summary,
-        "rationale": said.rationale,
-        "origin": said.origin.value,
-        "strength": said.strength.value,
-    }
-    return replace(one, capture=capture, reservation=worded.reservation)
-
-
-def _without_wording(look: Look, worded: Worded) -> Look:
-    """Return the review without what it says of the old words, if the note has new ones."""
-    same = worded.candidate.content == worded.made_from.capture["content"]
-    return look if same else look.model_copy(update={"unsupported": [], "wording": ""})
 
 
 def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:

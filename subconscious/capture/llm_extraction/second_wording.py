@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import aiosqlite
+
 from subconscious.capture.evaluation import CLAIMED, CLAIMED_TO_A_MODEL, FOR_A_SECOND_LOOK
 from subconscious.capture.llm_extraction.origins import words
 from subconscious.capture.llm_extraction.second_look import Look, refusal, says, turns_or_broadens, vouches
@@ -20,6 +22,7 @@ from subconscious.poisoning.echo import LOOKBACK, Traced, in_code, trace
 from subconscious.poisoning.gate import screen
 from subconscious.poisoning.reservations import REVIEWED_KINDS, of_own_words, reservation
 from subconscious.redaction.cleaning import clean
+from subconscious.store import captures
 from subconscious.store.capture_rows import candidate_from
 from subconscious.store.second_looks import WaitingCapture
 from subconscious.text.same_statement import differences
@@ -64,6 +67,27 @@ class Worded:
         before = self.made_from
         same = (before.decision, before.reservation) == (one.decision, one.reservation)
         return same and before.capture["content"] == one.capture["content"]
+
+    def review(self, look: Look) -> Look:
+        """Return the review without what it says of the old words, if the note has new ones."""
+        same = self.candidate.content == self.made_from.capture["content"]
+        return look if same else look.model_copy(update={"unsupported": [], "wording": ""})
+
+
+async def store_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
+    """Store who worded a note, and return the note in these words; `decisions.reword` stores the words themselves."""
+    said = worded.candidate
+    author = {"origin": said.origin.value, "strength": said.strength.value}
+    await captures.change(tx, "refined", one.capture["id"], author)
+    capture = one.capture | {
+        "kind": said.kind,
+        "content": said.content,
+        "summary": said.summary,
+        "rationale": said.rationale,
+        "origin": said.origin.value,
+        "strength": said.strength.value,
+    }
+    return replace(one, capture=capture, reservation=worded.reservation)
 
 
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
