@@ -78,7 +78,7 @@ def create_copy(database: Path, schema: int, spare: int = 0, verify: Verify | No
     """Create a verified copy of a database with SQLite's backup API, which includes the WAL; return its path.
 
     Raises StoreError if less than ``spare`` bytes would stay free, if the copy is damaged, or if ``verify`` finds a
-    problem in it. After an error no older copy is missing, unless it was removed to make room.
+    problem in it. An error leaves older copies in place, except those that were removed to make room.
     """
     folder = folder_of(database)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -151,7 +151,10 @@ def comparison_copy(database: Path) -> Copy | None:
 
 
 def _make_room(database: Path, needed: int) -> None:
-    """Remove the oldest copies until the disk has room, if the database is sound; the latest copy is always kept."""
+    """Remove the oldest copies until ``needed`` bytes are free; the latest copy is always kept.
+
+    Raises StoreError if too little space remains, or if the database is damaged: then the old copies are needed.
+    """
     for draft in folder_of(database).glob(".*.tmp*"):
         draft.unlink(missing_ok=True)
     copies, sound = listing(database), False
@@ -166,7 +169,7 @@ def _make_room(database: Path, needed: int) -> None:
 
 
 def require_sound(database: Path) -> None:
-    """Raise StoreError unless the database's pages are sound."""
+    """Raise StoreError if SQLite's quick check finds damage in the database."""
     try:
         with closing(sqlite3.connect(database)) as connection:
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -177,7 +180,7 @@ def require_sound(database: Path) -> None:
 
 
 def copy_database(database: Path, copy: Path) -> None:
-    """Copy a database and check the copy. Raises StoreError if the copy is damaged, and deletes it."""
+    """Copy a database and check the copy. If the copy is damaged, it is deleted, and StoreError is raised."""
     copy.unlink(missing_ok=True)
     copy.touch(mode=0o600)
     try:
@@ -195,8 +198,8 @@ def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
     """Delete old copies; return their paths.
 
     For each of the last ``daily`` days and ``weekly`` weeks that have copies, the latest copy per schema version is
-    kept. The copy with the newest event is kept, too: if it is not the latest copy, the database must have been
-    replaced by an older or an empty one since.
+    kept. The copy with the newest event is kept, too: if a later copy lacks this event, an older or an empty database
+    must have replaced the one that was copied.
     """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}

@@ -22,7 +22,7 @@ STATUS = {
 QUARANTINED = "quarantined"
 """The status of a quarantined capture, stored as `discarded` plus a flag.
 
-Older versions, which don't know the flag, ignore such a row.
+Older versions of the program, which don't know the flag, treat such a row as discarded.
 """
 
 UNCONFIRMED = "unconfirmed"
@@ -78,7 +78,7 @@ def verdict_columns(verdict: Verdict) -> dict[str, Any]:
 
 
 def capture_from(row: Any) -> Capture:
-    """Return a capture from its row: findings are parsed, and the status may be `quarantined` or `unconfirmed`."""
+    """Return the capture in a row, with parsed findings and the status that callers see (see ``SHOWN_STATUS``)."""
     capture = json_values(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
     if capture["quarantined"]:
         capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}

@@ -34,7 +34,7 @@ async def _count_by(database: Database, column: str, project_id: str | None) -> 
 
 
 async def by_status_since(database: Database, project_id: str | None, since: float) -> dict[str, int]:
-    """Count the captures since a time by status."""
+    """Count, by status, the captures made since a time."""
     rows = await database.rows(
         f"SELECT {SHOWN_STATUS}, count(*) FROM implicit_captures"  # noqa: S608
         " WHERE (?1 IS NULL OR project_id = ?1) AND created_at >= ?2 GROUP BY 1",
@@ -55,9 +55,9 @@ async def count_edited(database: Database, project_id: str | None) -> int:
 
 
 async def surface_counts(database: Database, project_id: str | None) -> SurfaceCounts:
-    """Count how often memories were shown to sessions and then used, and in how many sessions, and how many memories.
+    """Count how often memories were shown to sessions and how often they were used; count the sessions and memories.
 
-    Memories that a forked session inherited are not counted.
+    Memories that a forked session inherited from its parent are not counted.
     """
     rows = await database.rows(
         "SELECT count(*) AS given, count(DISTINCT session_id) AS sessions, count(DISTINCT memory_id) AS memories,"
@@ -85,13 +85,13 @@ SELECT count(DISTINCT session_id) AS sessions, count(*) AS candidates, coalesce(
 
 @dataclass(frozen=True, slots=True)
 class AutomaticCounts:
-    """Counts over the candidates of the latest sessions that had any.
+    """Counts of the candidates from the latest sessions that had any candidates.
 
     ``stored`` is the number of candidates that were stored without review, ``own`` the number of candidates in the
-    user's own words, and ``sure`` the number of own candidates whose raw confidence reaches the threshold for storing
-    without review. ``lowered`` counts the sure candidates that calibration moved below the threshold, ``suspect`` the
-    sure candidates that the poisoning check flagged. ``surest`` is the highest raw confidence of an own candidate, 0
-    without own candidates.
+    user's own words, and ``sure`` the number of those whose raw confidence reaches the threshold for storing without
+    review. Of the sure candidates, ``lowered`` counts those that calibration moved below the threshold, ``suspect``
+    those that the poisoning check flagged. ``surest`` is the highest raw confidence of a candidate in the user's own
+    words, 0 if there is none.
     """
 
     sessions: int
@@ -105,7 +105,7 @@ class AutomaticCounts:
 
 
 def count_automatic(connection: sqlite3.Connection, sessions: int, auto: float, now: float) -> AutomaticCounts:
-    """Count the candidates of the latest ``sessions`` sessions; from the confidence ``auto``, no review is needed."""
+    """Count the candidates of the latest ``sessions`` sessions; no review is needed from the confidence ``auto`` on."""
     values = {"sessions": sessions, "auto": auto - 1e-9, "now": now}
     return AutomaticCounts(*connection.execute(_LATEST, values).fetchone())
 
@@ -115,9 +115,9 @@ SOON_DAYS = 30.0
 
 DAY = 86_400.0
 
-# First the decisions of a person, each with its event. For captures stored without a review, an early archival by a
-# person counts as wrong. A capture that was shown to sessions and that nobody rejected counts as right, marked as
-# silent. "told" is no extraction: the user asked for the memory. A rejected attack says nothing about the extraction.
+# First the decisions of people, each with its event. A capture stored without a review counts as wrong if a person
+# archived its memory early, and as right, marked as silent, if sessions received the memory and nobody archived it.
+# Left out are captures that the user asked for ("told"), and rejected attacks: neither rates the extraction.
 _OUTCOMES = """
 SELECT c.extractor, c.kind, c.raw_confidence AS stated, c.status = 'approved' AS right, 0 AS silent,
        c.decided_at AS at, coalesce(e.reason, '') AS reason, coalesce(e.act, '') AS act, NULL AS age
@@ -143,11 +143,11 @@ SELECT c.extractor, c.kind, c.raw_confidence, 1, 1, max(s.at), '', '', NULL
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one capture: whether it was right (``right``).
+    """Whether one capture, stored or reviewed, turned out to be right (``right``); ``stated`` is its raw confidence.
 
     ``silent`` means that nobody decided on the capture: it counts as right because nobody objected. ``reason`` and
     ``act`` are the reason and the act id of a person's decision; decisions made together have the same act id. ``age``
-    is the age in seconds at which a person archived the memory, None for all other outcomes.
+    is the memory's age in seconds when a person archived it, None for all other outcomes.
     """
 
     extractor: str

@@ -34,7 +34,7 @@ from subconscious.wire.captures import Capture
 
 
 async def is_known(tx: aiosqlite.Connection, candidate: Candidate) -> bool:
-    """Whether the same statement (`capture_key`) was captured or purged before, and must not be captured again."""
+    """Whether the same statement (the same `capture_key`) was captured or purged before, and so must be skipped."""
     key = capture_key(candidate)
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM implicit_captures WHERE capture_key = ?1"
@@ -125,7 +125,7 @@ async def listing(
     status: str | None = None,
     limit: int = 100,
 ) -> list[Capture]:
-    """Return captures that match project, session and status (None: any), oldest first.
+    """Return up to ``limit`` captures of a project, session and status (None: any), oldest first.
 
     The status `review` includes unconfirmed captures, which come first.
     """
@@ -199,7 +199,7 @@ async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[Capture]:
 
 
 async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> set[int]:
-    """Return the ids of the memories that are in quarantine."""
+    """Return which of ``memory_ids`` belong to memories in quarantine."""
     rows = await tx.execute_fetchall(
         f"SELECT memory_id FROM implicit_captures WHERE quarantined AND memory_id IN ({qmarks(memory_ids)})",  # noqa: S608
         tuple(memory_ids),
@@ -208,7 +208,7 @@ async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> 
 
 
 async def flagged(database: Database, prompt: int, limit: int) -> list[Capture]:
-    """Return flagged captures that wait for a person and that no model has assessed with this prompt version."""
+    """Return undecided captures, flagged as `medium` or worse, that no model has assessed with this prompt version."""
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE (status = 'review' OR quarantined) AND seconded_with <> ?"
         " AND released_at IS NULL AND level IN ('medium', 'high', 'critical') ORDER BY id LIMIT ?",
@@ -228,7 +228,7 @@ async def quarantined(database: Database, project_id: str | None = None, since: 
 
 
 async def suspected(database: Database, project_id: str | None) -> list[Capture]:
-    """Return waiting captures that look like an attack, worst first."""
+    """Return captures that wait for review and that the poisoning check flagged, the most suspicious first."""
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND NOT quarantined AND level <> 'none'"
         " AND (?1 IS NULL OR project_id = ?1)"
@@ -285,7 +285,7 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[SessionC
 
 
 async def rejected_texts(database: Database, project_id: str) -> list[str]:
-    """Return texts of a project that a person rejected or archived, or that are in quarantine."""
+    """Return a project's texts that a person rejected or archived, or that are in quarantine."""
     rows = await database.rows(
         "SELECT content FROM implicit_captures WHERE status = 'rejected' AND project_id = ?1"
         " UNION SELECT content FROM implicit_captures WHERE quarantined AND project_id = ?1"
@@ -347,9 +347,9 @@ async def habit_memories(tx: aiosqlite.Connection, project_id: str, extractor: s
 async def habit_seen_elsewhere(
     tx: aiosqlite.Connection, place: SessionRef, extractor: str, content: str, reservation: str
 ) -> bool:
-    """Whether another session showed the same habit, and no person has rejected it.
+    """Whether another session showed the same habit, and no capture of the habit was rejected or quarantined.
 
-    Rolled back captures don't count. A capture that no person rejected counts only if its reservation (the reason why
+    Rolled-back captures don't count. A capture that no person rejected counts only if its reservation (the reason why
     it is not shown to sessions) is ``reservation``.
     """
     rows = await tx.execute_fetchall(

@@ -24,8 +24,8 @@ class Health:
     """Statistics of a database that passed the check.
 
     ``buried`` is the number of jobs that have failed and are not retried, ``buried_reasons`` the latest reasons.
-    ``pending_since`` is the time at which the oldest memory without a vector was created, or at which the present
-    embedding model was selected, if that was later.
+    ``pending`` is the number of active memories without a vector, ``pending_since`` the time at which the oldest of
+    them was created, or at which the present embedding model was selected, if that was later.
     """
 
     schema: int
@@ -56,9 +56,9 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises sqlite3.Error if it can't be opened, OSError if there is no file.
     """
-    # Even a reader creates the files -wal and -shm, unless the database is opened as immutable. That is safe without a
-    # -wal: the daemon, the only writer, removes it when it stops.
-    require_regular(path)  # SQLite would block for ever on a FIFO
+    # Even a reader creates the files -wal and -shm, unless the database is opened as immutable. Without a -wal that is
+    # safe: the daemon, the only writer, removes the -wal only when it stops.
+    require_regular(path)  # SQLite would block forever on a FIFO
     live = path.with_name(f"{path.name}-wal").exists()
     place = f"file:{quote(str(path))}?mode=ro{'' if live else '&immutable=1'}"
     connection = sqlite3.connect(place, uri=True, timeout=2)

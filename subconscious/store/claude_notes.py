@@ -20,7 +20,7 @@ REFERS_TO = "REFERS_TO"
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """The result of reading one file. A file without a memory is not searchable; ``problem`` is the reason."""
+    """The result of reading one note's file. Without a ``memory_id``, the note is not searchable: see ``problem``."""
 
     project_id: str
     path: str
@@ -35,7 +35,7 @@ class NoteRecord:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of notes: how many notes are searchable, which are not, and when the folder was last read."""
+    """A folder of notes: when it was last read, the number of searchable notes, and the unusable files with reasons."""
 
     path: str
     looked_at: float
@@ -54,7 +54,7 @@ def _row_from(row: sqlite3.Row) -> NoteRecord:
 
 
 async def folders(database: Database, project_id: str) -> dict[str, float]:
-    """Return the folders that were read for a project, each with the time of the reading."""
+    """Return the folders of notes that were read for a project, each with the time when it was last read."""
     found = await database.rows("SELECT path, looked_at FROM claude_note_folders WHERE project_id = ?", (project_id,))
     return {row["path"]: row["looked_at"] for row in found}
 
@@ -89,10 +89,10 @@ async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
 
 
 async def without_file(database: Database, project_id: str) -> list[int]:
-    """Return active memories of notes without a file; an undo can restore such a memory."""
+    """Return the ids of active memories of notes whose file is gone: an undo can restore such a memory."""
     found = await database.rows(
-        # The planner prefers the index of all memories of a project, which grows with them. The extractor is a literal
-        # because SQLite can't use a partial index for a value that is bound later.
+        # By default, the planner chooses the index of all memories of a project, which is slower. The extractor is a
+        # literal, because SQLite can't use a partial index for a value that is bound later.
         "SELECT id FROM memories INDEXED BY memories_notes WHERE project_id = ? AND archived_at IS NULL"  # noqa: S608
         f" AND extractor = '{CLAUDE_NOTE}'"
         " AND id NOT IN (SELECT memory_id FROM claude_notes WHERE memory_id IS NOT NULL)",
@@ -102,7 +102,7 @@ async def without_file(database: Database, project_id: str) -> list[int]:
 
 
 async def archive(tx: aiosqlite.Connection, memory_id: int, reason: str) -> bool:
-    """Archive the memory of a note; the memory's history keeps the text."""
+    """Archive the memory of a note; return whether it was active. The memory's history keeps the text."""
     memory = await memories.find(tx, memory_id)
     return memory is not None and await memories.archive(tx, memory, "daemon", reason)
 

@@ -3,12 +3,12 @@
 A connection runs one query after the other, so interactive requests have their own read connection: they must not wait
 for maintenance's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
 short queries, and passing each to a thread and back takes several times as long as the query, especially while another
-thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project, a rare
-kind or a long period) would block the event loop, so they use a connection with a thread: hooks have a separate one,
-searches share the connection of the maintenance.
+thread computes. The few queries whose time grows with the store (full text, faded memories, all vectors of a project, a
+rare kind or a long period) would block the event loop, so they use a connection with a thread: hooks have one of their
+own; searches use the one that maintenance uses.
 
-Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process waits for
-SQLite's writer lock, and an asyncio lock serialises the transactions.
+Only the daemon writes, because it holds the lock of the state folder; `subconscious doctor` only reads. So no process
+waits for SQLite's writer lock, and an asyncio lock is enough to serialise the transactions.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from subconscious.system.safe_files import require_regular
 Connector = Callable[[], sqlite3.Connection]
 
 CURRENT_ACT: ContextVar[str] = ContextVar("act", default="")
-"""The id that groups the events of the running transaction into one act."""
+"""The act id of the running transaction: its events share this id, so that they are undone together."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
-    # This must survive the death of a process, not a power failure; NORMAL syncs at checkpoints.
+    # Commits must survive the death of the process; a power failure may undo the latest ones.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA busy_timeout = 5000",
     "PRAGMA temp_store = MEMORY",
-    # For the pages that searches read again and again: one query alone fills SQLite's default of 2 MB.
+    # 16 MB, to keep the pages that every search reads: one query alone fills SQLite's default cache of 2 MB.
     "PRAGMA cache_size = -16384",
     "PRAGMA journal_size_limit = 16777216",
 )
@@ -88,7 +88,7 @@ class Database:
         return view
 
     async def rows(self, sql: str, values: Sequence[Any] = (), *, long: bool = False) -> list[sqlite3.Row]:
-        """Run a query outside of any transaction in progress; ``long`` marks a query that grows with the store."""
+        """Return a query's rows, from committed data only; ``long`` marks queries whose time grows with the store."""
         if self._short is not None and not long:
             return self._short.execute(sql, values).fetchall()
         return list(await self._long.execute_fetchall(sql, values))
@@ -103,8 +103,8 @@ class Database:
         """Run a block as one transaction, which commits all changes or none. Blocks run one after the other."""
         async with self._turn:
             token = CURRENT_ACT.set(uuid4().hex)
-            # The connection's thread processes its queue in order, even if the caller is gone. When we are cancelled
-            # during BEGIN, the rollback runs after it, so the next block never finds an open transaction.
+            # The connection's thread processes its queue in order, even if the caller is gone. If the caller is
+            # cancelled during BEGIN, the rollback runs after BEGIN, so the next block never finds an open transaction.
             try:
                 await self.writer.execute("BEGIN IMMEDIATE")
                 yield self.writer

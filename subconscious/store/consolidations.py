@@ -18,8 +18,8 @@ EXTRACTORS = "consolidation%"
 PURPOSE = "consolidation"
 DAY = 86_400.0
 
-# Excluded are memories that are pinned, superseded or in quarantine; that a summary covers already, waits to cover, or
-# may not cover because a person rejected it (unless they were reworded since); and ways out of failures, which name
+# Excluded are memories that are pinned, superseded, in quarantine or covered by a summary; sources of a summary that
+# waits for review or was rejected by a person (unless they were reworded since); and ways out of failures, which name
 # commands.
 _SUMMARISABLE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND m.project_id IS ?
@@ -34,7 +34,7 @@ m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND 
 
 
 async def projects(database: Database) -> list[str]:
-    """Return the projects that have active memories, "" for user-wide ones, in a fixed order."""
+    """Return the sorted ids of the projects that have active memories; "" stands for user-wide memories."""
     rows = await database.rows(
         "SELECT DISTINCT coalesce(project_id, '') FROM memories WHERE archived_at IS NULL ORDER BY 1"
     )
@@ -42,7 +42,7 @@ async def projects(database: Database) -> list[str]:
 
 
 async def candidates(database: Database, project_id: str | None, limit: int) -> list[Memory]:
-    """Return memories of one project, or the user-wide ones, that may be summarised, the most recently used first."""
+    """Return memories of one project (None: user-wide) that may be summarised, most recently stated or used first."""
     rows = await database.rows(
         f"SELECT m.* FROM memories AS m WHERE {_SUMMARISABLE}"  # noqa: S608
         " ORDER BY max(m.said_at, coalesce(m.last_used_at, 0)) DESC, m.id DESC LIMIT ?",
@@ -59,9 +59,9 @@ async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[i
 
 
 async def project_of(database: Database, ids: Sequence[int]) -> str | None:
-    """Return a project in which one of these memories was captured, else the oldest project.
+    """Return a project in which one of these memories was captured, else the oldest project; None if there is none.
 
-    A summary of user-wide memories is captured in this project. None if there is no project yet.
+    The capture of a summary of user-wide memories belongs to this project.
     """
     rows = await database.rows(
         f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})"  # noqa: S608
@@ -98,7 +98,7 @@ async def is_known(database: Database, turn_id: str) -> bool:
 
 
 async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
-    """Store the sources of a summary capture. Sources never change, so no events are recorded for them."""
+    """Store the sources of a summary's capture. Sources never change, so no events are recorded for them."""
     await tx.executemany(
         "INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (?, ?, ?)",
         [(capture_id, source.id, source.content_hash) for source in sources],
@@ -106,7 +106,7 @@ async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Itera
 
 
 async def link(tx: aiosqlite.Connection, capture_id: int, memory_id: int, actor: str) -> None:
-    """Link the memory of a summary with the summary's sources; does nothing for other captures."""
+    """Link the memory made from a summary's capture to the summary's sources; do nothing for other captures."""
     rows = await tx.execute_fetchall(
         "SELECT c.memory_id, i.evidence, i.confidence FROM consolidations AS c JOIN implicit_captures AS i"
         " ON i.id = c.capture_id WHERE c.capture_id = ? AND c.memory_id <> ? ORDER BY c.memory_id",
@@ -128,7 +128,7 @@ async def unlink(tx: aiosqlite.Connection, memory_id: int, actor: str, reason: s
 
 
 async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return the sources of each capture; captures without sources are left out."""
+    """Return the ids of each summary's sources, by capture id; captures that are not summaries are left out."""
     rows = await database.rows(
         f"SELECT capture_id, memory_id FROM consolidations WHERE capture_id IN ({qmarks(capture_ids)})"  # noqa: S608
         " ORDER BY capture_id, memory_id",
@@ -141,7 +141,7 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
 
 
 async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return, by summary in ``ids``, the sources whose text has not changed since the summary was made."""
+    """Return, by the id of each summary in ``ids``, its sources whose text has not changed since the summary."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
@@ -155,7 +155,7 @@ async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[in
 
 
 async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the active summaries made from any memory in ``ids``, and the captures of such summaries that wait."""
+    """Return the ids of active summaries of any memory in ``ids``, and of captures of such summaries in the review."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT DISTINCT i.id, i.status, m.id AS memory_id FROM consolidations AS c JOIN implicit_captures AS i"  # noqa: S608
@@ -173,8 +173,8 @@ async def archive_dependents(
 ) -> list[int]:
     """Archive the summaries made from removed memories, which would repeat the removed text; return the summaries' ids.
 
-    Captures of such summaries that still wait for review are discarded. Not called for faded memories: they were true,
-    and their summary stays.
+    Captures of such summaries that still wait for review are discarded. Not called for faded memories: what they say
+    was true, so their summaries stay.
     """
     if not ids:
         return []
@@ -188,7 +188,7 @@ async def archive_dependents(
 
 
 async def outdated_sources(database: Database, limit: int) -> list[int]:
-    """Return memories that were reworded or superseded after a summary, active or waiting, was made from them."""
+    """Return the ids of memories that were reworded or superseded after an active or waiting summary of them."""
     rows = await database.rows(
         "SELECT DISTINCT c.memory_id FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id"
         " JOIN memories AS m ON m.id = c.memory_id LEFT JOIN memories AS s ON s.id = i.memory_id"

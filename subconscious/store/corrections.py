@@ -19,7 +19,7 @@ from subconscious.wire.decay import CorrectionRow
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A person's correction of one memory: the kind of correction (``way``) and the id of the new memory."""
+    """A person's correction of one memory: the kind of correction (``way``), and the id of the new memory, if any."""
 
     memory_id: int
     way: str
@@ -63,7 +63,7 @@ async def is_known(tx: aiosqlite.Connection, correction: Correction) -> bool:
 
 
 async def record_feedback(tx: aiosqlite.Connection, feedback: Feedback, act: str = "") -> int:
-    """Append to the feedback log; return the entry's id."""
+    """Store one feedback entry; return its id."""
     values = asdict(feedback) | {"created_at": time()}
     done = await tx.execute(*insertion("feedback", values))
     number = int(done.lastrowid or 0)

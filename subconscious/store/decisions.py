@@ -34,7 +34,7 @@ REWORDED = (
     "raw_confidence",
     "extractor",
 )
-"""The columns that a better extraction from the same quote may change."""
+"""The columns of a capture that a better extraction from the same quote may change."""
 
 
 async def decide(

@@ -1,8 +1,8 @@
 """The embedding models: which models have vectors, and which model is in use.
 
-One model is in use at a time: it embeds the queries, and queries are compared only with its vectors. Meanwhile, vectors
-of another model can be made; the switch to that model only changes flags. So search works during a change of model, and
-an interrupted change continues.
+One model is in use at a time: it embeds the queries, and queries are compared only with its vectors. At the same time,
+vectors of another model can be made; the switch to that model only changes flags. So search works during a change of
+model, and an interrupted change continues.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SAME_MODEL_COSINE = 0.98
 """The minimum cosine at which two vectors of the same text count as made by the same model.
 
-Rounding alone leaves the cosine higher; a different model makes it lower.
+If the vectors differ only by rounding, the cosine is higher; if the models differ, it is lower.
 """
 
 PORTION = 500
@@ -32,7 +32,7 @@ PORTION = 500
 class EmbeddingModel:
     """A known embedding model, with or without vectors.
 
-    ``base`` is the name that the embedder states; ``name`` is unique, because models can change under the same name.
+    ``base`` is the name that the embedder reports. ``name`` is unique: different models may have the same ``base``.
     """
 
     name: str
@@ -41,7 +41,7 @@ class EmbeddingModel:
 
 
 async def identify(tx: aiosqlite.Connection, base: str, canary: Vector) -> EmbeddingModel:
-    """Return the model of an embedder, recognised by its name and its vector for a fixed text; store a new model.
+    """Return the model of an embedder, recognised by its name and its vector of a fixed text; if it is new, store it.
 
     The name alone is not enough: an embedder can change its model under the same name.
     """
@@ -79,13 +79,13 @@ async def in_use(database: Database) -> EmbeddingModel | None:
 
 
 async def get(database: Database, name: str) -> EmbeddingModel | None:
-    """Return the model with a name; None if it is unknown."""
+    """Return the model with this unique name; None if it is unknown."""
     rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE name = ?", (name,))
     return EmbeddingModel(*rows[0]) if rows else None
 
 
 async def put_in_use(tx: aiosqlite.Connection, name: str) -> None:
-    """Put a model in use."""
+    """Put a model in use, in place of the model that was in use before."""
     await tx.execute("UPDATE embedding_models SET serving = 0 WHERE serving AND name <> ?", (name,))
     await tx.execute("UPDATE embedding_models SET serving = 1 WHERE name = ?", (name,))
 

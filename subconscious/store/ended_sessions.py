@@ -1,4 +1,4 @@
-"""Ended sessions in batches, with their reading positions and whether they still need a summary."""
+"""Reads ended sessions in batches, with the reading positions of their transcripts and whether they need a summary."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from subconscious.domain.model import Session
 from subconscious.store.connect import Database
 from subconscious.store.rows import qmarks, session_from
 
-# Statements from before a purge are not read again, because that would restore purged data. The subquery runs once for
-# all sessions and reads only the store's own events, which are few.
+# A session from before the latest purge gets no summary: reading it again would restore purged data. The subquery runs
+# once for all sessions, and reads only events about the store itself, which are few.
 _NEEDS_STORY = """
 s.sketch = '' AND s.first_prompt <> '' AND s.transcript <> ''
  AND s.started_at > coalesce((SELECT max(at) FROM events WHERE subject = 'store' AND action = 'purge'), 0)

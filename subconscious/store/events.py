@@ -75,7 +75,7 @@ async def archivals(database: Database, ids: Sequence[int]) -> dict[int, Event]:
 async def subjects_by_reason(
     database: Database, action: str, subject: str, reasons: Sequence[str]
 ) -> dict[str, set[str]]:
-    """Return the subject ids of all events with an action and one of the reasons, grouped by reason."""
+    """Return the subject ids of all events with this action, this subject and one of ``reasons``, by reason."""
     rows = await database.rows(
         "SELECT reason, subject_id FROM events WHERE subject = ? AND action = ?"  # noqa: S608
         f" AND reason IN ({qmarks(reasons)})",
@@ -109,8 +109,8 @@ async def page(
 ) -> list[Event]:
     """Return events with an id below ``before``, latest first.
 
-    Left out are events that record who typed a text, those with a subject in ``excluded``, and those in ``internal``,
-    by subject and action, such as "capture bind".
+    Left out are events that record who typed a text, events with a subject in ``excluded``, and events whose subject
+    and action, such as "capture bind", are in ``internal``.
     """
     left_out = ("typed", "prompt", *excluded)
     rows = await database.rows(
@@ -140,7 +140,7 @@ async def require(tx: aiosqlite.Connection, event_id: int) -> Event:
 
 
 async def of_act(tx: aiosqlite.Connection, event: Event) -> list[Event]:
-    """Return the events that share the act of ``event``, oldest first; only ``event`` itself if it has no act."""
+    """Return the events with the act id of ``event``, oldest first; only ``event`` itself if it has no act id."""
     if not event["act"]:
         return [event]
     rows = await tx.execute_fetchall("SELECT * FROM events WHERE act = ? AND act <> '' ORDER BY id", (event["act"],))
@@ -180,7 +180,7 @@ async def last_time(database: Database, action: str, subject: str, subject_id: s
 
 
 async def reasons_of(database: Database, action: str, subject: str, beginning: str) -> set[str]:
-    """Return the reasons of all events with an action and a subject id that starts with ``beginning``."""
+    """Return the reasons of all events with this action and subject whose subject id starts with ``beginning``."""
     rows = await database.rows(
         "SELECT reason FROM events WHERE subject = ? AND subject_id >= ? AND subject_id < ? AND action = ?",
         (subject, beginning, f"{beginning}\U0010ffff", action),

@@ -32,10 +32,10 @@ MOST_NAMES = 100
 """The maximum number of files, and of topics, of one batch of turns for which memories are searched."""
 
 _RELATIVE = re.compile(r"^(?:\.{0,2}/)+")
-"""What precedes the names in "/src", "./src" and "../src"; the dot of ".env" is part of its name."""
+"""Matches what precedes the name in "/src", "./src" and "../src". The dot of ".env" is part of the name."""
 
-# A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
-# only in the history, because any undo can restore a memory.
+# A link to a memory counts if it starts at an active memory that is user-wide or in the same project. The time when a
+# memory was restored is read from the history, because any undo can restore it.
 _FACTS = """
 SELECT m.id,
        max(m.said_at, m.created_at, coalesce(m.last_used_at, 0.0), coalesce(d.reset_at, 0.0),
@@ -93,7 +93,7 @@ async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
     return {row["id"]: _facts_from(*row[1:]) for row in rows}
 
 
-# The plus keeps SQLite from an index on archived_at: it would sort all memories, with their facts, for each page.
+# The plus prevents the use of an index on archived_at: SQLite would then sort all memories, with their facts, per page.
 _PAGE = (
     f"{_FACTS} WHERE +m.archived_at IS NULL AND m.{NO_NOTE} AND m.id > ? AND (? IS NULL OR m.project_id = ?)"
     " ORDER BY m.id LIMIT ?"
@@ -110,9 +110,9 @@ async def page(database: Database, after: int, limit: int, project_id: str | Non
 
 
 async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
-    """Return the decay input of all memories of ``page``, in one project or in all, grouped by equal input.
+    """Return the decay input of all memories that ``page`` would return, in one project or in all, grouped by input.
 
-    The times ``alive_at`` may differ within a group.
+    All inputs of a group are equal, except the times ``alive_at``.
     """
     members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
     after = 0
@@ -124,7 +124,7 @@ async def cohorts(database: Database, project_id: str | None = None) -> list[Coh
 
 
 async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> None:
-    """Record that a session works on the files or topics of memories.
+    """Record that a session worked on the files or topics of memories at the time ``at``.
 
     This is an observation, like a use, so no event is recorded.
     """
@@ -136,7 +136,7 @@ async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> No
 
 
 async def about(database: Database, project_id: str, files: Collection[str], topics: Collection[str]) -> list[int]:
-    """Return active memories of a project, and user-wide ones, that name one of ``files`` or have a tag in ``topics``.
+    """Return ids of active memories, of a project or user-wide, that name one of ``files`` or have a tag in ``topics``.
 
     The full-text index finds the candidates. A file matches by its name, and by its folders if the memory names them.
     """
@@ -154,7 +154,7 @@ async def about(database: Database, project_id: str, files: Collection[str], top
 
 
 def _either(*columns: tuple[str, Iterable[str]]) -> str:
-    """Return a full-text expression that matches any of the texts in its column; "" if there are no texts."""
+    """Return a full-text expression for rows that have, in any column, one of that column's texts; "" without texts."""
     found = []
     for column, texts in columns:
         phrases = [_phrase(text) for text in texts if any(sign.isalnum() for sign in text)]
@@ -181,7 +181,7 @@ async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: s
 
 
 async def clear_deprecated(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """Set the importance of restored memories to "normal" if it is "deprecated": they would be archived again soon."""
+    """Set the importance of restored memories from "deprecated" to "normal", or they would soon be archived again."""
     rows = await tx.execute_fetchall(
         "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
         f" AND memory_id IN ({qmarks(ids)})",
@@ -229,10 +229,10 @@ async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, act
 
 
 FADED = "faded"
-"""The prefix of an event's reason if a memory was archived because it had faded."""
+"""How the reason of an archive event begins if the memory was archived because it had faded."""
 
-# Uses the index over memories first: among recently archived ones, those that faded. Quarantined ones are only in the
-# review.
+# Finds recently archived memories by their index, then those among them that faded. Memories in quarantine are left
+# out: only the review shows them.
 _FADED = """
 FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?2 OR m.project_id IS NULL)
  AND NOT m.unconfirmed
@@ -243,7 +243,7 @@ FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?
 
 
 async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
-    """Whether a memory was archived because it faded, not by a person."""
+    """Whether a memory was last archived because it had faded, and not by a person."""
     rows = await tx.execute_fetchall(
         "SELECT reason LIKE ? FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'archive'"
         " ORDER BY id DESC LIMIT 1",

@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import field_values, insertion, qmarks, update_row
 
 MOST_ROWS = 500
-"""The maximum number of rows, the latest ones, that one query reads for a command or a trouble."""
+"""The maximum number of rows that one query reads for a command or a trouble; older rows are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ async def of_command(database: Database, project_id: str, command_key: str) -> l
 
 
 async def of_way_out(tx: aiosqlite.Connection, project_id: str, way_out_key: str) -> list[Failure]:
-    """Return the failures that have a memory and a certain command as their way out."""
+    """Return the failures that have a memory and whose way out is the command ``way_out_key``, oldest first."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND way_out_key = ? AND memory_id IS NOT NULL"  # noqa: S608
         " AND NOT withdrawn ORDER BY at, id",
@@ -175,12 +175,12 @@ async def recovered_at(database: Database, project_id: str, command_key: str) ->
 
 
 async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
-    """Return the ids of memories about failed commands that have worked unchanged since.
+    """Return the ids of memories about failed commands that have since worked without any change.
 
     ``sorts`` are the sorts of failures (column ``sort``) to consider.
     """
     rows = await tx.execute_fetchall(
-        # For a command with placeholders, another command of the same shape may have worked.
+        # Not for a command with placeholders ("<"): a different command of the same form may have worked.
         "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608
         f" WHERE project_id = ? AND memory_id IS NOT NULL AND NOT withdrawn AND sort IN ({qmarks(sorts)})"
         " GROUP BY memory_id HAVING max(CASE WHEN instr(failed, '<') = 0 THEN worked_at END) > max(at)",
@@ -217,7 +217,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, ba
 
 
 class CaptureResult(NamedTuple):
-    """The status of a capture, and the memory that it became."""
+    """The status of a capture, and the id of the memory that it became (None if it became none)."""
 
     status: str
     memory_id: int | None

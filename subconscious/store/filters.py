@@ -70,11 +70,10 @@ class Filter:
 
     @property
     def narrow(self) -> bool:
-        """Whether the filter has conditions beyond the project.
+        """Whether the filter has conditions beyond the project and the memory's state.
 
-        Few memories may match then, so search engines must apply the filter.
-
-        Leaving out copies of Claude's own notes does not count: they are few, and are dropped from the results later.
+        Few memories may match such a filter, so search engines must apply it. Leaving out copies of Claude's own notes
+        is not such a condition: they are few, and are dropped from the results later.
         """
         wide = Filter(self.project_id, archived=self.archived, notes=self.notes, unconfirmed=self.unconfirmed)
         return self != wide
@@ -139,7 +138,7 @@ def conditions(which: Filter) -> Iterator[Part]:
 
 def _list_conditions(which: Filter) -> Iterator[Part]:
     for tag in which.tags:
-        # Full text finds the candidates; the list itself decides.
+        # The full-text index finds candidates; the comparison with the stored list decides.
         yield from _may_contain(which, "tags", tag)
         yield "EXISTS (SELECT 1 FROM json_each(tags) WHERE lower(value) = lower(?))", (tag,)
     if path := which.file.strip("/"):

@@ -15,7 +15,7 @@ from subconscious.store.rows import memory_from
 from subconscious.text.codewords import code_parts
 
 USER_WIDE = "userwide"
-"""The token in the full-text index that user-wide memories have in place of a project."""
+"""The token that the full-text index contains for user-wide memories in place of a project id."""
 
 FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
@@ -49,8 +49,8 @@ async def search(
 ) -> list[tuple[int, float]]:
     """Search memories of ``projects`` (empty: all) that match ``which``; return ids with BM25 scores, best first.
 
-    Project ids are in the index, too. Terms that equal one of ``projects`` are dropped, so that the query needs no
-    filter for the text columns, which would double the time.
+    The index also contains project ids. Terms that equal one of ``projects`` are dropped: restricting the query to the
+    text columns instead would double its time.
     """
     words = [term for term in terms if term != USER_WIDE and term not in projects]
     if not words:
@@ -73,7 +73,7 @@ async def search(
 def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
     """Return a join, a condition and values that restrict a full-text query to a filter.
 
-    Each match is looked up by its id.
+    SQLite then looks up each full-text match by its id.
     """
     if which is None or not (which.narrow or which.out_of_use):
         return "", "", ()
@@ -117,7 +117,7 @@ async def unknown(database: Database, words: Sequence[str], projects: Sequence[s
 
 
 async def texts(database: Database, project_id: str | None) -> list[str]:
-    """Return the texts of active memories of a project and of user-wide memories; of all projects if it is None."""
+    """Return the texts of active memories of a project (None: of all projects) and of user-wide memories."""
     rows = await database.rows(
         "SELECT content || ' ' || tags FROM memories"
         " WHERE archived_at IS NULL AND (?1 IS NULL OR project_id IS NULL OR project_id = ?1)",

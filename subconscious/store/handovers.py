@@ -1,4 +1,4 @@
-"""Records which sessions were shown the hand-over (a short record) of which previous session."""
+"""Records which session received the hand-over (a short record of the work) of which previous session."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Handover:
 
 
 async def finished_sessions(database: Database, project_id: str, session_id: str, limit: int) -> list[Session]:
-    """Return the latest finished sessions of a project in which any work was done, without the session ``session_id``.
+    """Return the latest finished sessions of a project in which any work was done, except the session ``session_id``.
 
-    A session that only executed an approved plan has no turns of a user, but it has a hand-over.
+    A session that only executed an approved plan has no user turns, but it has a hand-over.
     """
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND status <> 'open'"  # noqa: S608
@@ -37,7 +37,7 @@ async def finished_sessions(database: Database, project_id: str, session_id: str
 
 
 async def record(tx: aiosqlite.Connection, given: Handover) -> None:
-    """Record that a hand-over is shown. Called before the hook response that contains the hand-over is sent."""
+    """Record that a session receives a hand-over. Call this before the hook response with the hand-over is sent."""
     await tx.execute(
         "INSERT INTO handovers (session_id, from_id, event, at) VALUES (?, ?, ?, ?)",
         (given.session_id, given.from_id, given.event, given.at),
@@ -45,7 +45,7 @@ async def record(tx: aiosqlite.Connection, given: Handover) -> None:
 
 
 async def in_context(database: Database, session_id: str) -> set[str]:
-    """Return the ids of the sessions whose hand-over is in the context of ``session_id`` now."""
+    """Return the ids of the sessions whose hand-over is now in the context of the session ``session_id``."""
     rows = await database.rows("SELECT from_id FROM handovers WHERE session_id = ? AND ledger = 1", (session_id,))
     return {row[0] for row in rows}
 
@@ -56,7 +56,7 @@ async def latest_id(database: Database) -> int:
 
 
 async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
-    """Delete the records of a session after the id ``after``, because it did not receive those hand-overs."""
+    """Delete a session's records with an id above ``after``, because the session did not receive those hand-overs."""
     await tx.execute("DELETE FROM handovers WHERE session_id = ? AND id > ?", (session_id, after))
 
 

@@ -48,7 +48,7 @@ async def _unindex(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
 
 
 async def _activate(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
-    from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
+    from subconscious.store import vectors  # not at the top: it loads numpy, which would delay a start by 0.1 s
 
     for memory_id in ids:
         await vectors.activate(tx, [memory_id], (await memories.require(tx, memory_id)).archived_at is None)
@@ -147,7 +147,7 @@ def count_inconsistencies(path: Path) -> dict[str, int]:
 
 
 def _in_index(path: Path, connection: sqlite3.Connection) -> int:
-    """Return for how many memories the table of vectors and the vector index file differ; 0 if there is no index."""
+    """Return the number of memories for which the vector index file differs from the table; 0 if there is no index."""
     serving = connection.execute("SELECT name FROM embedding_models WHERE serving").fetchone()
     if serving is None:
         return 0

@@ -81,7 +81,7 @@ async def retry(tx: aiosqlite.Connection, job: Job, at: float, reason: str) -> N
 
 
 async def bury(tx: aiosqlite.Connection, name: str, event: str, reason: str, now: float) -> None:
-    """Mark a job as failed for good, unless it is done, with the reason for a person to read; create it if missing."""
+    """Mark a job as failed for good, unless it is done; create it if missing. ``reason`` is shown to people."""
     await tx.execute(
         "INSERT INTO jobs (name, event, lane, state, reason, created_at, finished_at)"
         " VALUES (?1, ?2, '', 'buried', ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET"
@@ -115,7 +115,7 @@ async def counts(database: Database) -> JobCounts:
 
 
 async def next_due(database: Database) -> float | None:
-    """Return when the next ready job is due, 0 for a job that has not been tried yet; None if no job is ready."""
+    """Return when the next ready job is due (0: now, it has not been tried yet); None if no job is ready."""
     rows = await database.rows("SELECT min(run_after) FROM jobs WHERE state = 'ready'")
     return rows[0][0] if rows and rows[0][0] is not None else None
 
@@ -124,7 +124,7 @@ async def busy_lanes(database: Database, lanes: Sequence[str], kinds: Sequence[s
     """Whether jobs for events of ``kinds`` are ready or leased in any of ``lanes``.
 
     Jobs that wait for a retry don't count. A session's start calls this repeatedly, so the query is a union: each part
-    uses an index on the state, and skips the finished jobs of a week.
+    uses an index on the state, and so skips the many finished jobs.
     """
     meant = f"AND lane IN ({qmarks(lanes)}) AND event IN ({qmarks(kinds)})"
     rows = await database.rows(

@@ -43,7 +43,7 @@ class LinkFilter:
 
 
 def link_from(row: sqlite3.Row) -> Link:
-    """Read a row of ``memory_links``."""
+    """Return the link in a row of ``memory_links``."""
     return Link(**{field.name: row[field.name] for field in fields(Link)})
 
 
@@ -217,7 +217,7 @@ async def _bearing(
     rows = await database.rows(
         f"SELECT link.* FROM memory_links AS link JOIN memories AS mine ON mine.id = link.{end}"  # noqa: S608
         f" JOIN memories AS other ON other.id = link.{other}"
-        # The plus prevents the index of all active links of a type, which SQLite estimates as cheaper.
+        # The plus keeps SQLite from using the index of all active links of a type, which it estimates to be cheaper.
         f" WHERE link.{end} IN ({qmarks(ids)}) AND +link.status = 'active' AND +link.type IN ({qmarks(types)})"
         " AND other.archived_at IS NULL"
         " AND (other.project_id IS NULL OR other.project_id IS mine.project_id OR other.project_id IS ?)",

@@ -30,8 +30,8 @@ EMPTIED = "system = '', text = '', payload = '{}', batch_id = NULL"
 class StoredRequest:
     """A request to a model, as it is stored.
 
-    ``payload`` belongs to the requester and is returned with the answer. ``provider`` and ``model`` are set once it has
-    been answered.
+    ``payload`` is data of the requester, which is returned with the answer. ``provider`` and ``model`` are set once the
+    request has been answered.
     """
 
     id: int
@@ -51,7 +51,7 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch that was sent to a provider. Without a ``name`` it is unknown whether the provider accepted the batch."""
+    """A batch sent to a provider. If ``name`` is None, it is unknown whether the provider accepted the batch."""
 
     id: int
     provider: str
@@ -77,7 +77,7 @@ class Request:
 
 
 async def insert(tx: aiosqlite.Connection, request: Request) -> bool:
-    """Store a request; return False if one with the same purpose and key exists or existed."""
+    """Store a request; return False if a request with the same purpose and key was stored before."""
     values = asdict(request) | {"payload": json.dumps(dict(request.payload), ensure_ascii=False)}
     cursor = await tx.execute(*insertion("llm_requests", values, "ON CONFLICT (purpose, key) DO NOTHING"))
     return cursor.rowcount > 0
@@ -136,7 +136,7 @@ async def requeue(
 ) -> None:
     """Put a request back into the queue.
 
-    With ``alone``, it is never sent together with other requests again; with ``counts``, the try counts as an attempt.
+    With ``alone``, the request is sent without others from now on; with ``counts``, the try counts as an attempt.
     """
     await tx.execute(
         "UPDATE llm_requests SET state = 'waiting', batch_id = NULL, run_after = ?, reason = ?,"
@@ -146,7 +146,7 @@ async def requeue(
 
 
 async def make_due(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make waiting requests due now, of one session or ("") of all sessions: settings or keys may have changed."""
+    """Make the waiting requests of a session ("": of all sessions) due now: settings or keys may have changed."""
     await tx.execute(
         "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
         (session_id,),
@@ -163,7 +163,7 @@ async def bury(tx: aiosqlite.Connection, request_id: int, reason: str, now: floa
 
 
 async def count_open(tx: aiosqlite.Connection, session_id: str) -> int:
-    """Return how many requests about a session have no answer yet."""
+    """Return how many requests about a session are still unanswered, waiting or sent."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT count(*) FROM llm_requests WHERE session_id = ? AND state IN ('waiting', 'sent')", (session_id,)

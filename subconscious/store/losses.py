@@ -14,7 +14,7 @@ DROPPED = "drop"
 FULL = "full"
 _REPORTED = "told-loss"
 
-# Every session's start runs this: the condition on subjects uses an index, and such events are few.
+# Every session's start runs this query. It is fast: an index finds the events with these subjects, which are few.
 _UNREPORTED = f"""
 SELECT id, action, reason FROM events
  WHERE subject IN ('spool', 'store') AND (subject, action) IN (VALUES ('spool', '{DROPPED}'), ('store', '{FULL}'))
@@ -45,12 +45,12 @@ async def unreported(database: Database) -> list[Loss]:
 
 
 def unreported_in(connection: sqlite3.Connection) -> list[Loss]:
-    """Return the same as `unreported`, for `doctor`, which reads the database without the daemon."""
+    """Return what `unreported` returns, for `doctor`, which reads the database without the daemon."""
     return [Loss(*row) for row in connection.execute(_UNREPORTED)]
 
 
 async def record_full_disk(tx: aiosqlite.Connection, reason: str) -> None:
-    """Record that the disk was full for a time, and can be written again."""
+    """Record that the disk was full for a time, and is writable again."""
     await events.record(tx, FULL, "store", "disk", reason=reason)
 
 

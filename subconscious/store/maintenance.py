@@ -16,7 +16,7 @@ import aiosqlite
 from subconscious.store.connect import Database
 
 KEPT = 400
-"""The number of latest runs that are kept: about one year of runs."""
+"""The number of runs that are kept, the latest ones: about one year of runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def advance(tx: aiosqlite.Connection, run: Run) -> None:
 
 
 async def finish(tx: aiosqlite.Connection, run: Run) -> Run:
-    """Mark a run done, and delete runs beyond the latest ``KEPT``."""
+    """Mark a run as done, and delete all runs except the latest ``KEPT``; return the finished run."""
     over = replace(run, state="done", finished_at=time())
     await tx.execute(
         "UPDATE maintenance_runs SET state = 'done', finished_at = ? WHERE id = ?", (over.finished_at, run.id)
@@ -120,8 +120,8 @@ class Postponed:
     """Maintenance with an unusual number of changes: ``affected`` of ``total`` rows.
 
     If ``waits`` is true, the maintenance was first postponed at the time ``since``; sessions that begin later confirm
-    that the clock is right. If it is false, the maintenance ran at that time. ``allowed`` means that a person permitted
-    the maintenance.
+    that the clock is right. If ``waits`` is false, the maintenance ran at that time. ``allowed`` means that a person
+    permitted the maintenance.
     """
 
     name: str

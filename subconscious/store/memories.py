@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the coding agent in which a memory was stated: the memory's own unless Claude Code, else its session's."""
+    """Return the agent in which a memory was stated: its own ``agent`` or, if that is Claude Code, its session's."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -100,7 +100,7 @@ async def require(tx: aiosqlite.Connection, memory_id: int) -> Memory:
 
 
 def _not_found(memory_id: int, captures: Iterable[Any]) -> NotFoundError:
-    """Return the error for an id that no memory has. A capture may have it: memories and captures share their ids."""
+    """Return the error for an id that no memory has. A capture may have this id: both use one sequence of ids."""
     for row in captures:
         return OnlyCaptureError(memory_id, row["status"], row["memory_id"])
     return NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
@@ -226,7 +226,7 @@ async def relabel(
 
 
 async def sessions_of(tx: aiosqlite.Connection, memory_id: int) -> set[str]:
-    """Return the sessions that stated a memory, or stated another memory that was merged into it."""
+    """Return the ids of the sessions that stated a memory, or stated another memory that was merged into it."""
     rows = await tx.execute_fetchall(
         "WITH same (id) AS (SELECT ?1 UNION"
         " SELECT memory_id FROM memory_merges WHERE into_id = ?1 AND undone_at IS NULL)"
@@ -249,16 +249,16 @@ async def record_violation(tx: aiosqlite.Connection, memory_id: int, session_id:
 
 
 async def add_repetitions(tx: aiosqlite.Connection, memory: Memory, reason: str, times: int) -> None:
-    """Add ``times`` to the number of times that a memory was stated."""
+    """Add ``times`` to a memory's number of statements (``recurrence``)."""
     await remove_repetitions(tx, memory, reason, -times)
 
 
 async def remove_repetitions(
     tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
 ) -> int:
-    """Subtract ``times`` from the number of times that a memory was stated; a negative number adds to it.
+    """Subtract ``times`` from a memory's number of statements (``recurrence``), which stays at least 1.
 
-    Return the number that was subtracted: an active memory keeps at least one repetition.
+    Return the number that was subtracted. Negative ``times`` add to the number.
     """
     fewer = max(1, memory.recurrence - times)
     if fewer == memory.recurrence:
@@ -270,7 +270,7 @@ async def remove_repetitions(
 
 
 async def of_first_session(tx: aiosqlite.Connection, session_id: str) -> list[int]:
-    """Return the memories that a session was the first to state, archived or not."""
+    """Return the ids of the memories that a session was the first to state, archived or not."""
     rows = await tx.execute_fetchall("SELECT id FROM memories WHERE session_id = ? ORDER BY id", (session_id,))
     return [row[0] for row in rows]
 
@@ -301,8 +301,8 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
 async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Restore an archived memory, and confirm it if it was unconfirmed; return False if it was active.
 
-    A memory about a failure that only one session observed is marked as observed in several sessions: only such
-    memories are listed first at a session's start, and shown with tool calls.
+    If the memory is about a failure that only one session observed, it is marked as observed in several sessions: only
+    memories with this mark can be listed first at a session's start, or shown with tool calls.
     """
     often = {"extractor": OBSERVED_OFTEN} if memory.extractor == OBSERVED_ONCE else {}
     back = {"archived_at": None, "unconfirmed": 0} | often
@@ -341,9 +341,9 @@ async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None
 
 
 async def by_session(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
-    """Return the ids of active memories of each session that stated one of ``ids``, in the order of the statements.
+    """Return, for each session that stated one of ``ids``, its active memories' ids in the order of the statements.
 
-    Memories of one project and user-wide memories are returned; of every project if ``project_id`` is None.
+    Only memories of the project ``project_id`` (None: of every project) and user-wide memories are returned.
     """
     rows = await database.rows(
         "SELECT session_id, id FROM memories WHERE archived_at IS NULL AND session_id IN"  # noqa: S608
@@ -377,7 +377,7 @@ async def counts(database: Database, project_id: str | None) -> MemoryCounts:
 
 
 async def pinned_and_lessons(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return pinned memories and lessons of a project and user-wide ones, which a session's start lists first."""
+    """Return pinned memories and lessons, of a project or user-wide: pinned memories first, then latest first."""
     one = (
         "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"  # noqa: S608
         f" AND {NO_NOTE}"
@@ -392,7 +392,7 @@ START_CANDIDATES = (
     "archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')"
     " OR extractor = 'observed-1')"
 )
-"""SQL condition: the memory may come first at a session's start. Equal to the condition of a partial index."""
+"""SQL condition: the memory may come first at a session's start. A partial index has the same condition."""
 
 
 async def start_candidates(database: Database, project_id: str, limit: int) -> list[Memory]:
@@ -406,7 +406,7 @@ async def start_candidates(database: Database, project_id: str, limit: int) -> l
 
 
 async def from_tool_calls(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return memories from tool calls in a project (ways out, habits, repairs), the most often seen first."""
+    """Return a project's memories from tool calls (ways out of failures, habits, format fixes), most frequent first."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE {START_CANDIDATES} AND project_id = ?"  # noqa: S608
         " AND (extractor IN ('observed-1', 'practised-1') OR content LIKE '% failed%due to formatting%')"

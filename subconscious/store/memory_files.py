@@ -1,4 +1,4 @@
-"""Files that memories are bound to or mention, and digests of those files at the time of the statement."""
+"""Files that memories are bound to or mention, and digests of the files as they were after the memory's session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str
 
 
 async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return which of ``ids`` are memories not stated in an open session: such a session may still change the files."""
+    """Return which of ``ids`` were not stated in an open session, which may still change the files of its memories."""
     rows = await database.rows(
         "SELECT memories.id FROM memories LEFT JOIN sessions ON sessions.id = session_id"  # noqa: S608
         f" WHERE memories.id IN ({qmarks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",

@@ -112,12 +112,12 @@ async def merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosin
     A duplicate of a less trusted origin adds no repetition, confidence, date or use. Links are copied and not moved, so
     that the duplicate still has them when it is restored. The caller updates the vectors.
 
-    The actor is always the daemon, even if a person repeated the statement: that the other text is archived does not
-    mean that its extraction was wrong.
+    The actor is always the daemon, even if a person repeated the statement: a memory that a person archives counts as
+    wrongly extracted, which a duplicate is not.
     """
     reason = f"merged into memory {kept.id}, which says the same (cosine {cosine:.2f})"
     adds = _may_add_counts(duplicate.origin, kept.origin)
-    # Read before the merge is recorded, which assigns the sessions of one memory to the other.
+    # Read this first: once the merge is recorded, the sessions of ``duplicate`` count as sessions of ``kept``.
     shared = await memories.sessions_of(tx, duplicate.id) & await memories.sessions_of(tx, kept.id)
     await memories.archive(tx, duplicate, "daemon", reason)
     await _record_merge(tx, duplicate, kept, cosine)
@@ -170,7 +170,7 @@ async def _add_counts(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
         after=after,
     )
     await tx.execute(
-        # max() of NULL is NULL, which is the time of a memory that was never used.
+        # max() with a NULL argument returns NULL, and last_used_at is NULL if a memory was never used.
         "UPDATE memories SET uses = uses + ?1,"
         " last_used_at = max(coalesce(last_used_at, ?2), coalesce(?2, last_used_at)) WHERE id = ?3",
         (duplicate.uses, duplicate.last_used_at, kept.id),
@@ -237,8 +237,8 @@ async def restore_merged(
 
 
 async def restore(tx: aiosqlite.Connection, restored: Sequence[Memory], actor: str, reason: str) -> None:
-    """Restore the memories that were merged into a removed one, and end their merges; the caller updates the index."""
-    from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
+    """Restore memories that were merged into a removed memory, and end their merges; the caller updates the index."""
+    from subconscious.store import vectors  # not at the top: it loads numpy, which would delay a start by 0.1 s
 
     for memory in restored:
         await memories.unarchive(tx, memory, actor, reason)
@@ -252,7 +252,7 @@ async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, 
 
     Memories that a person has pinned or rated since then stay active, as in the nightly merge.
     """
-    from subconscious.store import vectors  # loads numpy
+    from subconscious.store import vectors  # not at the top: it loads numpy
 
     rows = await tx.execute_fetchall(
         f"SELECT g.id AS merge, gone.* FROM {TABLE} AS g JOIN memories AS gone ON gone.id = g.memory_id"  # noqa: S608
@@ -265,7 +265,7 @@ async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, 
     for number, memory in again.items():
         await memories.archive(tx, memory, actor, reason)
         before, after = await update_row(tx, TABLE, number, {"undone_at": None})
-        if after:  # an older version restored it without ending the merge
+        if after:  # empty if an older version restored the memory without ending the merge
             await events.record(tx, "join", "merge", number, actor=actor, reason=reason, before=before, after=after)
     archived = [memory.id for memory in again.values()]
     await vectors.activate(tx, archived, False)
@@ -284,7 +284,7 @@ async def end_merges(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, a
 
 
 async def counted_merges(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the merges that added counts, as pairs of ids: (archived memory, remaining memory)."""
+    """Return the merges of ``ids`` that added counts, as pairs of ids: (archived memory, remaining memory)."""
     rows = await tx.execute_fetchall(
         "SELECT g.memory_id, g.into_id, m.origin, s.origin AS stays FROM"  # noqa: S608
         f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"

@@ -57,7 +57,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """The part by which a transcript grew: start and end in bytes, the reader's state at the start, and its tokens."""
+    """New text of a transcript: start and end in bytes, the reader's state at the start, and the number of tokens."""
 
     path: str
     session_id: str
@@ -71,7 +71,7 @@ class NewText:
 async def record_new_text(tx: aiosqlite.Connection, new: NewText, enough: int) -> None:
     """Record that a transcript has grown; a span of at least ``enough`` tokens is due at once.
 
-    New text extends a span only if it follows without a gap: turns from a time when no model was set up stay unread.
+    New text extends a span only if it follows without a gap: text from a time when no model was set up stays unread.
     Otherwise, spans that begin at or after the new text are deleted, because the file was rewritten, and a new span is
     added.
     """
@@ -169,7 +169,7 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return the time at which the next due span may be read, 0 if it has not been tried yet; None if none is due."""
+    """Return when the next due span may be read (0: now, it has not been tried yet); None if no span is due."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
@@ -187,7 +187,7 @@ def _span(row: sqlite3.Row) -> Span:
 
 
 async def advance(tx: aiosqlite.Connection, span: Span, place: ReadingPosition, left: int, *, more: bool) -> bool:
-    """Move a span's position, in the transaction that stores the results; return False if it was moved meanwhile.
+    """Move a span's position, in the transaction that stores the results; return False if another task has moved it.
 
     ``left`` is the number of tokens still unread. The span stays due if there is ``more`` to read now, or if it has
     grown meanwhile.
@@ -236,7 +236,7 @@ async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
 
 
 async def unread_sessions(database: Database) -> list[str]:
-    """Return the sessions that have unread spans."""
+    """Return the ids of the sessions that have unread spans."""
     rows = await database.rows("SELECT DISTINCT session_id FROM model_readings WHERE due OR tokens > 0")
     return [row[0] for row in rows]
 
@@ -273,7 +273,7 @@ async def restore_withdrawn(tx: aiosqlite.Connection, rows: Sequence[Mapping[str
 
 
 async def counts(database: Database) -> ReadingCounts:
-    """Return the numbers of growing and of due spans, their tokens, and the reason and time of the next retry."""
+    """Return the numbers of due and of growing spans, the unread tokens, and the time and reason of the next retry."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE tokens > 0 AND NOT due) AS gathering, count(*) FILTER (WHERE due) AS due,"
         " coalesce(sum(tokens), 0) AS tokens, min(retry_at) FILTER (WHERE due) AS retry_at FROM model_readings"

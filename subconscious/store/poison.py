@@ -20,7 +20,7 @@ from subconscious.wire import captures as wire
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Features of one rejected capture: hashes of runs of words (``prints``), and its text ("" once it was deleted)."""
+    """Features of one rejected capture: hashes of its word sequences (``prints``), and its text ("" once deleted)."""
 
     id: int
     prints: frozenset[int]
@@ -105,7 +105,7 @@ async def add_lesson(tx: aiosqlite.Connection, capture_id: int, prints: Sequence
 
 
 async def remove_lesson(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> None:
-    """Stop using a lesson, if it is in use."""
+    """Stop using a lesson; do nothing if it is no longer in use."""
     rows = await tx.execute_fetchall("SELECT 1 FROM poison_lessons WHERE id = ? AND removed_at IS NULL", (lesson_id,))
     if not list(rows):
         return

@@ -21,7 +21,7 @@ FRAME_HEADER = 24
 
 
 def require_usable(database: Path) -> None:
-    """Raise LostStoreError unless the file is a readable Subconscious database, or no memory was ever stored here."""
+    """Raise LostStoreError for an unusable file; a missing or empty file is accepted if no memory was ever stored."""
     try:
         flaw = flaw_of(database)
         traces = traces_of(database, flaw) if flaw in EMPTY else []
@@ -59,11 +59,11 @@ def _flaw_of_tables(database: Path) -> str:
     with open_readonly(database) as connection:
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "schema_migrations" in tables:
-            # A first start that was killed leaves the table without a row.
+            # A first start that was killed leaves the table schema_migrations without a row.
             applied = connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0]
             flaw = "" if applied else BARE
         else:
-            flaw = "belongs to another program: it has none of our tables" if tables else BARE
+            flaw = "belongs to another program: it has no Subconscious tables" if tables else BARE
         return flaw or _truncation(database, connection)
 
 
@@ -80,10 +80,10 @@ def _truncation(database: Path, connection: sqlite3.Connection) -> str:
 
 
 def traces_of(database: Path, flaw: str) -> list[str]:
-    """Return a description of each other file in the state folder that shows that memories were stored before."""
+    """Return descriptions of files beside the database that show that memories were stored before."""
     copies = backups.all_copies(database)
     traces = [f"{len(copies)} {'backup copies exist' if len(copies) > 1 else 'backup copy exists'}"] if copies else []
-    # SQLite deletes a WAL whose database is empty. Beside a database without tables it belongs to a first start.
+    # SQLite deletes the WAL of an empty database. A WAL beside a database without tables comes from a first start.
     if flaw != BARE and _size(_beside(database, "-wal")) > WAL_HEADER:
         traces.append("its write-ahead log is still there")
     if any(database.parent.glob("rendered/*/start")):
@@ -94,7 +94,7 @@ def traces_of(database: Path, flaw: str) -> list[str]:
 
 
 def remedy(database: Path) -> str:
-    """Return the command that makes a lost or damaged store usable again, with a comment."""
+    """Return the shell command that makes a lost or damaged store usable again, with a comment."""
     if backups.all_copies(database):
         return f"{RESTORE} # `subconscious restore` lists the copies"
     return f"{FRESH} # there is no copy; damaged files are moved to broken/, `subconscious import` reads past sessions"

@@ -1,4 +1,4 @@
-"""Finds the project that a folder belongs to, even after it was moved."""
+"""Finds the project that a folder belongs to, even after the folder was moved."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from subconscious.system.projects import Identity, has_commit
 from subconscious.wire import daemon as wire
 
 MOST_LOST = 20
-"""The most projects that are checked for a missing folder, to find the one that a new folder may belong to."""
+"""The maximum number of projects that are checked for a missing folder, which may be the new folder's old name."""
 
 LOOK_SECONDS = 1.0
-"""The most seconds that checking a project's old folder may take."""
+"""The maximum number of seconds that checking a project's old folder may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ async def lost(database: Database, beside: Project) -> list[Lost]:
 async def listing(database: Database, limit: int) -> list[Counted]:
     """Return the projects that have active memories, the project with the most memories first."""
     rows = await database.rows(
-        # A count for each project is answered by an index alone, a join reads every memory.
+        # Counting for each project needs only an index; a join would read every memory.
         "SELECT p.id, p.name, p.root, p.remote, p.first_commit,"
         " (SELECT count(*) FROM memories WHERE project_id = p.id AND archived_at IS NULL) AS known"
         " FROM projects p WHERE known > 0 ORDER BY known DESC LIMIT ?",
@@ -96,7 +96,7 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Set the folder of ``project`` to that of ``to``, and assign all paths, sessions and captures of ``to`` to it."""
+    """Set ``project``'s folder to that of ``to``; paths, sessions and captures of ``to`` then belong to ``project``."""
     async with database.write() as tx:
         await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
         await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
@@ -121,7 +121,7 @@ async def root(database: Database, project_id: str) -> str:
 
 
 async def find_or_create(database: Database, identity: Identity, alias: str = "") -> Project:
-    """Return the project of ``identity``; create it if it is new. Its folder and ``alias`` are stored as its paths."""
+    """Return the project of ``identity``, created if new; ``alias`` and ``identity.root`` are stored as its paths."""
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
@@ -151,8 +151,8 @@ async def _save_paths(tx: aiosqlite.Connection, project: Project, paths: set[str
 async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project | None:
     """Return the stored project whose repository was moved to this folder or cloned again; None if there is none.
 
-    Both have the same first commit and the same remote. If neither has a remote, the project's old folder must no
-    longer exist.
+    The first commit and the remote must be the same. If neither has a remote, the project's old folder must no longer
+    exist.
     """
     if not identity.first_commit:
         return None
@@ -179,10 +179,10 @@ async def _create(tx: aiosqlite.Connection, identity: Identity) -> Project:
 
 
 async def confirm(database: Database, identity: Identity, alias: str) -> Project:
-    """Return the project of a thoroughly determined ``identity``; it may differ from the result of a quick check.
+    """Return the project of an ``identity`` that was determined thoroughly, after an earlier quick check.
 
-    Details that the quick check missed (the first commit and the remote) are added to the project. ``alias`` is the
-    session's folder; it is recorded as a path to the project.
+    The project may differ from that of the quick check. Its first commit and remote are added if they were missing.
+    ``alias`` is the session's folder, which is recorded as a path of the project.
     """
     known = await project_at(database, identity.root)
     if known is not None and await asyncio.to_thread(_is_other_repository, known, identity):
@@ -199,7 +199,7 @@ async def confirm(database: Database, identity: Identity, alias: str) -> Project
 
 
 def _is_other_repository(known: Project, identity: Identity) -> bool:
-    """Whether the known project at this path is another repository than the one that is there now."""
+    """Whether the repository that is now at the path of ``known`` is another one than the project's repository."""
     if not known.first_commit or identity.first_commit in ("", known.first_commit):
         return False
     return known.remote != identity.remote or not has_commit(identity.root, known.first_commit)

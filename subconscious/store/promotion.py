@@ -20,7 +20,7 @@ COUNTED_STATUSES = frozenset({"captured", "approved"})
 
 @dataclass(slots=True)
 class Statements:
-    """The ids of the sessions that stated a memory (``sessions``), or whose statement does not count (``withdrawn``).
+    """Ids of the sessions that stated a memory (``sessions``), or whose statement of it does not count (``withdrawn``).
 
     ``level`` is the highest threat level of the memory's captures, without those that a person released from
     quarantine. ``quarantined`` means that one of the captures is in quarantine.
@@ -33,7 +33,7 @@ class Statements:
 
 
 async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
-    """Return the sessions that stated each memory, except sessions that were rolled back.
+    """Return the sessions that stated each memory, by the memory's id, except sessions that were rolled back.
 
     Captures that were not stored or approved, and those with an origin less trusted than the memory's, don't count.
     """
@@ -85,7 +85,8 @@ async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
 async def troubles(database: Database, project_id: str, limit: int) -> list[Capture]:
     """Return a project's latest captures of obstacles, dead ends, lessons and learnings, stored or waiting for review.
 
-    Captures that are in quarantine or flagged are left out, and captures whose memory was archived, except by a merge.
+    Left out are captures in quarantine, captures flagged as `medium` or worse that no person released, and captures
+    whose memory was archived, except by a merge.
     """
     rows = await database.rows(
         "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"  # noqa: S608

@@ -34,7 +34,7 @@ RELATIONS = (
 async def purge(tx: aiosqlite.Connection, database: Database, selection: Selection, what: str) -> None:
     """Delete the selected rows and all copies of their texts, in the caller's transaction; record the purge.
 
-    ``what`` says in the history what was purged, such as "memories 4, 7" or "a project".
+    ``what`` is the description for the history, such as "memories 4, 7" or "a project".
     """
     await _restore_merged(tx, selection)
     await _keep_tombstones(tx, selection.captures)
@@ -70,7 +70,7 @@ async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) ->
 
 
 async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> None:
-    """Delete rows by id, after rows of other tables that refer to them; most optional references are set to null."""
+    """Delete rows by id, and first the rows that refer to them; most optional references are set to NULL instead."""
     for portion in portions(list(keys)):
         for child, column, key, needed in await _children(tx, table):
             held = f'"{column}" IN ({qmarks(portion)})'
@@ -119,7 +119,7 @@ async def _delete_unreferenced(tx: aiosqlite.Connection, selection: Selection) -
     for portion in portions(selection.memories):
         await _delete_relation_events(tx, portion)
     for name, sort in SUBJECTS.items():
-        if sort.withdrawn is not None:  # only a purge deletes its rows; links are deleted with their memories
+        if sort.withdrawn is not None:  # rows that only a purge deletes; links were deleted with their memories
             gone = f'subject_id NOT IN (SELECT CAST("{sort.key}" AS TEXT) FROM {sort.table})'  # noqa: S608
             await tx.execute(f"DELETE FROM events WHERE subject = ? AND {gone}", (name,))  # noqa: S608
     for portion in portions(selection.whole):
@@ -131,7 +131,7 @@ async def _delete_unreferenced(tx: aiosqlite.Connection, selection: Selection) -
 
 
 async def _delete_relation_events(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """Delete the history of links and feedback of these memories, which may quote them."""
+    """Delete the history of these memories' links, merges, corrections and feedback, which may quote them."""
     for subject, column in RELATIONS:
         await tx.execute(
             "DELETE FROM events WHERE subject = ? AND subject_id IN (SELECT subject_id FROM events WHERE subject = ?"  # noqa: S608
@@ -193,7 +193,7 @@ async def _clear_sessions(tx: aiosqlite.Connection, selection: Selection) -> Non
 
 
 async def _delete_story_events(tx: aiosqlite.Connection, session: str) -> None:
-    """Delete the history of a session's summary: it contains the purged text in other words."""
+    """Delete the history of a session's summary: it may contain the purged text in other words."""
     own = "subject = 'session' AND subject_id = ?"
     await tx.execute(f"DELETE FROM events WHERE {own} AND action IN ('retell', 'undo')", (session,))  # noqa: S608
     await tx.execute(
@@ -228,7 +228,7 @@ KEPT_TABLES = frozenset(
 async def empty(tx: aiosqlite.Connection) -> None:
     """Delete all remaining rows after a purge of everything: projects, paths and sessions.
 
-    The reading positions stay under a digest of the paths, so that the transcripts are not read again.
+    The reading positions are kept, with digests in place of the paths, so that the transcripts are not read again.
     """
     rows = await tx.execute_fetchall("SELECT path, position FROM transcripts")
     for row in rows:
@@ -236,14 +236,14 @@ async def empty(tx: aiosqlite.Connection) -> None:
             tx, READ_BEFORE_PURGE, "prompt", path_digest(row["path"]), after={"position": row["position"]}
         )
     await tx.execute(
-        # Without the accepted settings, the next start would accept the config.toml of that time.
+        # Without the event of the accepted settings, the next start would accept any config.toml as it is.
         "DELETE FROM events WHERE action NOT IN ('purge', ?) AND NOT (action = 'accept' AND subject = 'settings')",
         (READ_BEFORE_PURGE,),
     )
     await tx.execute("PRAGMA defer_foreign_keys = ON")
     for table in await _tables(tx):
         await tx.execute(f'DELETE FROM "{table}"')  # noqa: S608
-    # Sent requests may still be answered, and today's costs still count.
+    # These rows stay: sent requests may still be answered, and today's costs still count.
     await tx.execute(
         "UPDATE llm_requests SET key = 'purged ' || id, system = '', text = '', payload = '{}', reason = '',"
         " state = 'buried', session_id = '', project_id = ''"

@@ -16,7 +16,7 @@ from subconscious.store.rows import qmarks
 PORTION = 500
 
 SHORTEST = 12
-"""The shortest text that is searched for, in characters; shorter texts would match single words."""
+"""The minimum length in characters of a text that is searched for: shorter texts would match single words."""
 
 PIECE = 20
 """The length in characters from which a common substring counts as a partial copy of a purged text."""
@@ -25,7 +25,7 @@ PURGED = "[purged]"
 
 
 class Wordings:
-    """The purged texts; the methods find them in another text, whole or in part, in time linear in its length."""
+    """The purged texts. The methods find them, or parts of them, in another text, in time linear in its length."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(sorted({text.strip() for text in texts if len(text.strip()) >= SHORTEST}, key=len))
@@ -79,7 +79,7 @@ class Selection:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Selection:
-    """Select memories, the memories merged into them, and the captures that became one of these or repeat one."""
+    """Select memories, the memories merged into them, and the captures that became or repeat any of these."""
     ids = (*ids, *await _merged(database, ids))
     found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})", ids)  # noqa: S608
     return await _completed(database, tuple(ids), tuple(row[0] for row in found), ())
@@ -155,7 +155,7 @@ async def _with_summaries(
 
 
 async def _former_texts(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
-    """Return former texts of rows, which only the history still contains."""
+    """Return earlier texts of rows, which only the history still contains."""
     found: set[str] = set()
     for portion in portions([str(number) for number in (*numbers, *await _old_numbers(database, subject, numbers))]):
         rows = await database.rows(

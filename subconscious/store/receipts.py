@@ -20,7 +20,7 @@ class Receipt:
 
 
 async def insert(tx: aiosqlite.Connection, capture_ids: Sequence[int], at: float) -> None:
-    """Queue memories that were made from captures without a review: the user's next prompt reports them."""
+    """Queue the memories of captures that were stored without a review: they are reported with the next prompt."""
     await tx.execute(
         "INSERT OR IGNORE INTO receipts (memory_id, session_id, project_id, at)"  # noqa: S608
         " SELECT memory_id, coalesce(session_id, ''), project_id, ? FROM implicit_captures"

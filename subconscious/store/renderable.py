@@ -25,7 +25,7 @@ async def changed_projects(database: Database, after: int) -> set[str | None]:
 
 
 async def active_projects(database: Database, since: float) -> set[str | None]:
-    """Return the projects in which a session began or ended since a time; no event records that."""
+    """Return the ids of projects in which a session began or ended since a time, which no event records."""
     rows = await database.rows(
         "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
     )
@@ -48,7 +48,7 @@ async def paths(database: Database, project_id: str) -> list[str]:
 
 
 async def memories(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return a project's own active memories, without Claude's notes: pinned, then most repeated, then latest first."""
+    """Return a project's own active memories, without Claude's notes: pinned first, then most repeated, then latest."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL AND {NO_NOTE}"  # noqa: S608
         " ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",

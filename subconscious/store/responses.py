@@ -67,7 +67,7 @@ class _History:
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
     """Return the responses to each memory, by its id; memories that were never received or repeated are left out.
 
-    Responses to memories that were merged into a memory count for it.
+    A response to a memory that was merged into another one counts for that other memory.
     """
     if not ids:
         return {}

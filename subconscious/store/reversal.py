@@ -1,6 +1,6 @@
 """Undo of acts. An act is all changes (events) of one action by a user, the assistant or the daemon.
 
-Each event of the act is reverted, latest first, unless a later change depends on it.
+All events of an act are reverted, latest first. If a later change depends on one of them, nothing is undone.
 
 An undo deletes no history: it is another change with its own events, and can be undone too.
 """
@@ -58,7 +58,7 @@ def is_change(event: Event) -> bool:
 
 
 def act_id(event: Event) -> str:
-    """Return the id of an event's act. An event without one, recorded by an old version, is an act of its own."""
+    """Return the id of an event's act. An event without an act id, from an old version, is an act of its own."""
     return event["act"] or f"event {event['id']}"
 
 
@@ -110,7 +110,7 @@ async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[
 async def undo(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reason: str) -> list[Step]:
     """Revert all events of ``chosen`` acts, as one new act of the user.
 
-    Raises RequestError if one can't be reverted.
+    Raises RequestError if an event can't be reverted.
     """
     done = [step for act in chosen for event in act for step in await _undo_event(tx, event, reason)]
     done += await _archive_summaries(tx, done) + await _restore_merged(tx, done)
@@ -128,7 +128,7 @@ async def is_undone(tx: aiosqlite.Connection, event: Event) -> bool:
 
 
 def _reference(event: Event) -> str:
-    """Return how the reason of an undo names the event that it reverts."""
+    """Return the text with which the reason of an undo names the reverted event."""
     return f"event {event['id']} ({event['action']})"
 
 
@@ -257,9 +257,9 @@ async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row
 
 
 async def _archive_summaries(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Archive the summaries of memories that the undo archived, as when a person archives a memory.
+    """Archive the summaries of memories that the undo archived, as is done when a person archives a memory.
 
-    Summaries of memories that had faded before they were restored stay: those memories were true.
+    If a memory had faded before it was restored, its summaries stay: what it says was true.
     """
     gone = [
         int(step.event["subject_id"])
@@ -273,7 +273,7 @@ async def _archive_summaries(tx: aiosqlite.Connection, done: Sequence[Step]) -> 
 
 
 async def _restore_merged(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Restore memories that, after the reverted change, were merged into memories that the undo removed."""
+    """Restore memories that were merged, after the reverted change, into memories that the undo archived."""
     back: list[int] = []
     for step in done:
         if step.event["subject"] == "memory" and (step.after or {}).get("archived_at") is not None:
@@ -284,14 +284,14 @@ async def _restore_merged(tx: aiosqlite.Connection, done: Sequence[Step]) -> lis
 
 
 async def _follow(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Step]:
-    """Return, as steps, the changes of memories in this transaction that followed from the undo."""
+    """Return, as steps, the latest changes of memories that changed in this transaction because of the undo."""
     found = [await events.latest(tx, "memory", number) for number in ids]
     return [Step(event, event["before"], event["after"]) for event in found if event is not None]
 
 
 async def _update_derived(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
     """Update the data that derives from changed memories."""
-    from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
+    from subconscious.store import vectors  # not at the top: it loads numpy, which would delay a start by 0.1 s
 
     changed = changed_memories(done)
     for memory_id, names in changed.items():

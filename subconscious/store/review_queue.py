@@ -72,7 +72,7 @@ OFFERED = 3
 """The number of captures that are shown at a time."""
 
 LEFT_SECONDS = DAY
-"""Seconds after which a capture that was shown but not decided ranks after captures shown later or never."""
+"""Seconds after which an undecided capture that was shown ranks after captures that were shown later or never."""
 
 MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS NOT NULL)"
 """SQL condition: a waiting capture may expire. Summaries (`meta`) don't count as the user's own words."""
@@ -81,8 +81,8 @@ MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
     """Return the most useful waiting captures: first those with an unconfirmed memory, then the user's own words.
 
-    Sessions may receive unconfirmed memories, so a mistake in one does most harm. Captures of the same rank are ordered
-    by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago come last.
+    Sessions may receive unconfirmed memories, so mistakes in them do the most harm. Captures of the same rank are
+    ordered by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago come last.
     """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"
@@ -94,7 +94,7 @@ async def offered(database: Database, project_id: str | None, now: float, limit:
 
 
 async def record_shown(tx: aiosqlite.Connection, ids: Sequence[int], now: float, expiry_days: float) -> None:
-    """Record when captures were first shown in the review, and renew their expiry time then.
+    """Record that captures were shown in the review for the first time, and renew their expiry time.
 
     No event is recorded, because nothing was decided.
     """

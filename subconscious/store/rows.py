@@ -54,12 +54,12 @@ def json_values(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def field_values(value: Any) -> dict[str, Any]:
-    """Return a dataclass's fields. Unlike `asdict`, it does not copy their values, and so is ten times faster."""
+    """Return a dataclass's fields, by name. Unlike `asdict`, this copies no values, and so is ten times faster."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def column_values(value: Any) -> dict[str, Any]:
-    """Return a dataclass as column values."""
+    """Return a dataclass's fields as column values: lists as JSON, flags as integers."""
     return {name: _column(item) for name, item in asdict(value).items()}
 
 
@@ -70,7 +70,7 @@ def _column(item: Any) -> Any:
 
 
 def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tuple[str, dict[str, Any]]:
-    """Return an INSERT statement and its named parameters. Column names come from our own code, never from input."""
+    """Return an INSERT statement and its named parameters. Column names must come from code, never from input."""
     columns = ", ".join(f'"{name}"' for name in values)
     holders = ", ".join(f":{name}" for name in values)
     return f"INSERT INTO {table} ({columns}) VALUES ({holders}) {conflict}", dict(values)  # noqa: S608

@@ -41,7 +41,7 @@ _READY = (
 
 @dataclass(frozen=True, slots=True)
 class WaitingCapture:
-    """A capture that waits for its second look, with the result of the admission gate."""
+    """A capture that waits for its second look, with the result of the admission gate and the text around its quote."""
 
     capture: Capture
     decision: Decision
@@ -66,7 +66,7 @@ async def enqueue(
 
 
 async def next_due(database: Database, now: float) -> tuple[str, int] | None:
-    """Return the next session that is due for a second look, and its number of failed attempts; None if none is due."""
+    """Return the id and the failed attempts of the next session due for a second look; None if no session is due."""
     rows = await database.rows(
         f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -98,7 +98,7 @@ async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[Wa
 
 
 async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
-    """Record the results of a model's second look at a session, and clear its captures and summary from the queue."""
+    """Record the results of a second look (why captures were rejected), and remove the session from the queue."""
     now = time()
     await tx.executemany(
         "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]
@@ -112,7 +112,7 @@ async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, 
 
 
 async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
-    """Postpone the model's review of a session's captures until ``at``. ``failed``: this attempt counts as failed."""
+    """Postpone a model's second look at a session until ``at``; with ``failed``, count a failed attempt."""
     await tx.execute(
         "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
         " ON CONFLICT (session_id) DO UPDATE SET attempts = attempts + :failed, retry_at = :at, reason = :reason",
@@ -121,19 +121,19 @@ async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reas
 
 
 async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make second looks due now, at one session or (for "") at all, because settings or a key may have changed."""
+    """Make the second look at a session ("": at every session) due now: settings or a key may have changed."""
     await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
 
 
 async def waiting_sessions(database: Database) -> list[str]:
-    """Return the sessions that wait for a model's second look or for a model's summary."""
+    """Return the ids of the sessions that wait for a model's second look or for a model's summary."""
     return [row[0] for row in await database.rows(_WAITING)]
 
 
 async def counts(database: Database) -> SecondLookCounts:
-    """Return the numbers of waiting sessions and of rejected captures, and why a session has to wait.
+    """Return the numbers of waiting sessions and of rejected captures, and why second looks are postponed.
 
-    The reason is that of the session that is retried first: why its last attempt failed; "" if no session has one.
+    The reason is that of the session to be retried first; "" if no session was postponed.
     """
     rows = await database.rows(
         f"SELECT (SELECT count(*) FROM ({_WAITING})) AS looks,"  # noqa: S608 - constants

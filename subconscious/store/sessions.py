@@ -21,7 +21,7 @@ from subconscious.store.rows import column_values, insertion, session_from, upda
 from subconscious.wire.daemon import SessionCounts
 
 CLEARING_SECONDS = 5.0
-"""The most seconds between the end of a session by /clear and the start of the session that follows it."""
+"""The maximum number of seconds between the end of a session by /clear and the start of the following session."""
 
 CLOCK_TOLERANCE = 3600.0
 """A stored time more than this many seconds in the future counts as written by a wrong clock."""
@@ -61,8 +61,8 @@ async def record_activity(
 ) -> None:
     """Record activity of a session: create it if it is new, reopen it if it was closed.
 
-    A session that was closed for inactivity and then continues is reopened. An event from before the end
-    that is processed late does not reopen it. Stored times in the future come from a wrong clock and are ignored.
+    An event from before the session's end that is processed late does not reopen the session. Stored times in the
+    future come from a wrong clock and are ignored.
     """
     await tx.execute(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
@@ -126,12 +126,12 @@ async def greeted_since(tx: aiosqlite.Connection, session_id: str, at: float) ->
 
 
 async def set_greeted(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
-    """Record when a session received its start context; None means that it is no longer in the session's context."""
+    """Record when a session received its start context (None: the start context is no longer in its context)."""
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
 
 
 async def clear_greeted(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
-    """Clear the time of the start context if it differs from ``before``, because the context was not delivered."""
+    """Clear the recorded time of a start context that was not delivered, unless it equals the earlier ``before``."""
     await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at IS NOT ?", (session_id, before))
 
 
@@ -230,7 +230,7 @@ STORY_COLUMNS = ("title", "summary", "tags", "left_open", "handover")
 
 
 async def has_handover(tx: aiosqlite.Connection, session_id: str) -> bool:
-    """Whether a session has a hand-over for the next one, as the running transaction sees it."""
+    """Whether a session has a hand-over for the next session, as the running transaction sees it."""
     query = "SELECT 1 FROM sessions WHERE id = ? AND handover <> ''"
     return bool(list(await tx.execute_fetchall(query, (session_id,))))
 
@@ -355,7 +355,7 @@ async def count_started(database: Database, begin: float, end: float) -> int:
 
 
 async def latest_other(database: Database, project_id: str, session_id: str) -> Session | None:
-    """Return the latest other session of a project that has turns."""
+    """Return the latest session of a project that has turns and is not ``session_id``; None if there is none."""
     rows = await database.rows(
         f"SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND turns > 0 ORDER BY {LATEST_FIRST} LIMIT 1",  # noqa: S608
         (project_id, session_id, time() + CLOCK_TOLERANCE),
@@ -427,7 +427,7 @@ def path_digest(path: str) -> str:
 
 
 async def position_before_purge(database: Database, path: str) -> int:
-    """Return the position from which to continue a transcript; 0 if it was not read before a purge."""
+    """Return the byte position up to which a transcript was read before a purge; 0 if it was not read."""
     found = [
         event
         for event in await events.history(database, "prompt", path_digest(path))

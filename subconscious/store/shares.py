@@ -57,7 +57,7 @@ async def of_project(database: Database, project_id: str) -> list[Share]:
 
 
 async def choose(tx: aiosqlite.Connection, memory_id: int, uid: str, project_id: str, rule: str = "") -> None:
-    """Mark a memory as shared. A withdrawn memory is shared again only if a person names it, not by a rule."""
+    """Mark a memory as shared. A withdrawn memory is shared again only if ``rule`` is "": a person chose it."""
     named = "DO UPDATE SET withdrawn_at = NULL, rule = '' WHERE excluded.rule = ''"
     await tx.execute(
         "INSERT INTO shares (memory_id, uid, project_id, rule, chosen_at) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
@@ -90,7 +90,7 @@ async def rules(database: Database, project_id: str) -> list[str]:
 
 
 async def set_rule(tx: aiosqlite.Connection, project_id: str, rule: str, *, on: bool) -> None:
-    """Switch a rule on or off; off withdraws the memories that it chose, on shares them again."""
+    """Switch a sharing rule on or off: off withdraws the memories that the rule chose, on shares them again."""
     if on:
         await tx.execute("INSERT OR IGNORE INTO share_rules VALUES (?, ?, ?)", (project_id, rule, time()))
         await tx.execute("UPDATE shares SET withdrawn_at = NULL WHERE project_id = ? AND rule = ?", (project_id, rule))
@@ -115,7 +115,7 @@ async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
 
 
 async def replacements(database: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return, by the id of each memory, the id of its final replacement by corrections or merges, or its own id."""
+    """Return, by memory id, the id of the final replacement by corrections or merges (its own id if there is none)."""
     found: dict[int, int] = {}
     todo = set(ids)
     while todo:

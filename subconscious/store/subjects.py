@@ -1,6 +1,6 @@
 """The subjects of events (memories, captures, links and so on): their tables, and how their creation is undone.
 
-To make changes of another table undoable, record their events and add a row here.
+To make changes of another table undoable, record their events and add an entry to ``SUBJECTS``.
 """
 
 from __future__ import annotations
@@ -112,16 +112,13 @@ OWNERS = {
     "reading": ("model_readings", "id", "project_id"),
     "question": ("llm_requests", "id", "project_id"),
 }
-"""The table, the id column and the project column of each kind of subject."""
+"""The table, the id column and the project column of each kind of subject that belongs to a project."""
 
 Key = tuple[str, str]
 
 
 async def events_of_project(database: Database, found: Iterable[Event], project_id: str) -> list[Event]:
-    """Return the events that concern a project.
-
-    Settings and user-wide memories count as part of every project.
-    """
+    """Return the events that concern a project; settings and user-wide memories concern every project."""
     events = list(found)
     owners = await _owners(database, {_key(event) for event in events})
     return [event for event in events if owners.get(_key(event)) in (None, "", project_id)]

@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import column_values, insertion, qmarks, surface_from
 
 PROACTIVE_EVENTS = ("prompt", "file", "error")
-"""Events on which a session receives memories unasked; its limits for unasked memories apply to them."""
+"""Events on which a session receives memories without asking; the session's limits for such memories apply."""
 
 
 async def hashes_in_context(database: Database, session_id: str) -> set[str]:
@@ -69,7 +69,7 @@ async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) ->
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
-    """Copy the records of what is in a session's context to a fork of the session, which has the same context."""
+    """Copy the records of the memories and hand-overs in a session's context to a fork, which has the same context."""
     await tx.execute(
         "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
         " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"
@@ -84,7 +84,7 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
-    """Return the content hashes of all memories that a session received: a repetition is not a new statement."""
+    """Return the content hashes of all memories that a session received; repeating these is not a new statement."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
 
@@ -100,7 +100,7 @@ async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collectio
 
 
 async def proactive(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
-    """Return the memories that a session received unasked, as (memory id, time, file, number of characters)."""
+    """Return the memories that a session received without asking, as (memory id, time, file, number of characters)."""
     rows = await database.rows(
         "SELECT memory_id, at, about, characters FROM surfaces"  # noqa: S608
         f" WHERE session_id = ? AND event IN ({qmarks(PROACTIVE_EVENTS)})",
@@ -156,7 +156,7 @@ async def page(database: Database, before: int, limit: int, project_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A memory that a session received, of which it has not been judged yet whether the session used it."""
+    """A record that a session received a memory; whether the session used the memory has not been judged yet."""
 
     id: int
     memory_id: int
@@ -177,7 +177,7 @@ async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
 async def judge(
     tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
 ) -> bool:
-    """Record whether a session used a surface's memory; return False if already recorded or the surface is gone."""
+    """Record whether a session used a surface's memory; return False if that is recorded or the surface is gone."""
     after = {
         "surface_id": surface.id,
         "memory_id": surface.memory_id,

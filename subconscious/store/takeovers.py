@@ -53,13 +53,13 @@ async def next_question(database: Database, project_id: str) -> Question | None:
 
 
 async def by_link(database: Database, link_id: int) -> Question | None:
-    """Return the question of a link, even after it was shown for the last time."""
+    """Return the question about a link, even if it was shown for the last time; None if nothing is left to ask."""
     found = await _open(database, "q.link_id = ?", link_id, MOST_SHOWN + 1)
     return found[0] if found else None
 
 
 async def of_memory(database: Database, memory_id: int) -> Question | None:
-    """Return the open question whether a memory replaces an older one; None if there is none."""
+    """Return the open question about whether a memory replaces an older one; None if there is none."""
     found = await _open(database, "link.source_id = ?", memory_id)
     return found[0] if found else None
 

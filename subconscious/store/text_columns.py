@@ -1,7 +1,7 @@
 """Finds every column that can contain people's words by reading the schema, so that no table is forgotten.
 
-These are all text columns except keys, references and columns with fixed values. When a memory's text changes, its
-hash, full text and embedding are updated too.
+These are all text columns except keys, references and columns with fixed values. When a memory's text is changed here,
+its hash, full text and embedding are updated too.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ JSON_COLUMNS = frozenset(
         *("state", "verdict"),
     }
 )
-"""Columns with JSON that we write: its keys are names of columns and settings, which a change of texts must keep."""
+"""Columns with this program's own JSON. Its keys name columns and settings, so changes of texts must keep them."""
 
 INDEXED_COLUMNS = frozenset({"summary", "content", "rationale", "tags", "files"})
 """Columns of a memory from which its full text and its embedding are made."""
 
 OUR_NAMES = FIXED_COLUMNS | JSON_COLUMNS | INDEXED_COLUMNS
-"""Names of columns that can't be the name of a secret."""
+"""Names of columns. As a JSON key, such a name does not mean that its value is a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ def changed_columns(row: Row, change: Change) -> dict[str, str]:
 def change_column(name: str, text: str, change: Change) -> str:
     """Return the text of a column with ``change`` applied to it.
 
-    In our own JSON the change is applied to each string, and to each pair of a key and its value, but not to the text
-    as a whole: after a sentence that ends with "password", the next key would be taken for a secret.
+    In ``JSON_COLUMNS``, the change is applied to each string, and to each pair of a key and its value, but not to the
+    whole text: after a sentence that ends with "password", the next key would be taken for a secret.
     """
     value = _parsed(text) if name in JSON_COLUMNS else None
     if value is None:
@@ -161,8 +161,8 @@ def change_column(name: str, text: str, change: Change) -> str:
 def change_text(text: str, change: Change) -> str:
     """Return ``text`` with ``change`` applied to it.
 
-    JSON stays valid JSON: the change is applied to each string in it, and then to the whole text, because a key such as
-    "password" can show that its value is a secret; if that breaks the JSON, it is applied to each key with its value.
+    JSON stays valid: the change is applied to each string in it, and then to the whole text, because a key such as
+    "password" can show that its value is a secret. If that breaks the JSON, each key is changed with its value instead.
     """
     value = _parsed(text)
     if value is None:
@@ -179,7 +179,7 @@ def change_text(text: str, change: Change) -> str:
 
 
 def _parsed(text: str) -> Any:
-    """Return the object or the list that a text contains as JSON; None if it contains none, or too large a one."""
+    """Return the JSON object or list that ``text`` is; None if it is neither, or has too many values."""
     if text[:1] not in ("{", "[") or has_too_many_values(text.encode("utf-8", "replace")):
         return None
     try:
@@ -208,7 +208,7 @@ def _each_pair(value: Any, change: Change, name: str = "") -> Any:
 
 
 def _beside(name: str, text: str, change: Change) -> str:
-    """Return a string of our own JSON with the change applied, first to it alone, then together with its key."""
+    """Return a string in this program's JSON, changed first alone and then together with its key ``name``."""
     new = change_column(name, text, change)
     pair = _parsed(change(json.dumps({name: new}, ensure_ascii=False))) if name and name not in OUR_NAMES else None
     return str(pair[name]) if isinstance(pair, dict) and pair.keys() == {name} else new
@@ -235,7 +235,7 @@ async def rewrite(tx: aiosqlite.Connection, row: Row, new: dict[str, str]) -> No
 
 
 async def update_derived(tx: aiosqlite.Connection, memory_id: int) -> None:
-    """Derive a memory's hash, full text and embedding again from its current texts."""
+    """Update a memory's hash and full text from its current texts, and queue the memory for a new embedding."""
     memory = await memories.require(tx, memory_id)
     digest = content_hash(memory.content)
     await tx.execute(

@@ -17,7 +17,7 @@ from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import memory_from
 
 OPEN_MILESTONES = 200
-"""The most milestones of a project with which one prompt is compared."""
+"""The maximum number of milestones that one prompt is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,17 @@ async def replace(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""A surface of a due date was recorded with a wrong clock if its time is more than this many seconds in the future.
+"""If a due date was shown to a session more than this many seconds in the future, the clock was wrong at that time.
 
-The due date is shown again when it is really due. Smaller corrections of the clock are common.
+Such a date is shown again when it is really due. Smaller corrections of the clock are common.
 """
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
     """Return up to ten due dates between ``since`` and ``until`` that no session has received yet, latest first.
 
-    Memories of one project and user-wide ones count. A due date that a wrong clock showed too early is shown again when
-    it is due.
+    Memories of one project and user-wide ones count. A due date that was shown too early because of a wrong clock is
+    returned again when it is due.
     """
     # CROSS JOIN fixes the order: there are few triggers and many memories, which SQLite doesn't know.
     rows = await database.rows(

@@ -24,7 +24,7 @@ DAYS = 180.0
 """Days after which an unconfirmed memory expires if it was neither confirmed nor retired."""
 
 REJUDGED = "rejudged"
-"""The subject of events about captures from before unconfirmed memories existed, which were judged again."""
+"""The subject of events that record that old captures, from before unconfirmed memories existed, were judged again."""
 
 _ENDED = (
     "SELECT c.session_id FROM implicit_captures AS c JOIN sessions AS s ON s.id = c.session_id AND s.status <> 'open'"
@@ -33,7 +33,7 @@ _ENDED = (
 
 
 async def unexamined_sessions(database: Database, limit: int) -> list[str]:
-    """Return ended sessions with waiting captures not yet examined, or whose unconfirmed memory is missing."""
+    """Return the ids of ended sessions with waiting captures not yet examined or without their unconfirmed memory."""
     rows = await database.rows(
         f"{_ENDED} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
         " GROUP BY 1 ORDER BY 1 LIMIT ?",
@@ -62,9 +62,10 @@ async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool =
 
 
 async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
-    """Return the capture to replace with a better one: found by rules, never shown to a session; None if there is none.
+    """Return the capture whose unconfirmed memory a better one may replace; None if there is none.
 
-    The user's own words are never returned, and neither is a failure with what then worked: it helps most often.
+    Rules found the capture, and no session received its memory. The user's own words are never returned, and neither is
+    a failure with the command that then worked, because such memories help most often.
     """
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"
@@ -110,7 +111,7 @@ async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Me
 
 
 async def retire(tx: aiosqlite.Connection, capture: Capture, reason: str, actor: str = "daemon") -> None:
-    """Discard an unconfirmed memory's capture, so that sessions no longer receive it; the capture can be restored."""
+    """Discard the capture of an unconfirmed memory: sessions no longer receive the memory. This can be undone."""
     values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
     await captures.change(tx, "retired", capture["id"], values, actor, reason=reason)
 

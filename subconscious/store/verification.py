@@ -26,7 +26,7 @@ LONGEST = 600.0
 STEPS = 1_000_000
 """The number of steps of SQLite's virtual machine between two checks of the time limit."""
 MOST = 5
-"""The most problems of one kind that are listed."""
+"""The maximum number of problems of one kind that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _structure(connection: sqlite3.Connection) -> list[str]:
 
 
 def _contents(connection: sqlite3.Connection) -> list[str]:
-    """Return a message about memories with a content that does not match its stored hash, or is not UTF-8."""
+    """Return a message about memories whose content does not match its stored hash or is not UTF-8; [] if none."""
     if not _columns(connection, "main", "memories"):
         return []
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogatepass")
@@ -149,7 +149,7 @@ def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy)
     if not columns:
         return
     differs = " OR ".join(f'm."{name}" IS NOT c."{name}"' for name in columns)
-    # Redaction rewrites the history too, and may be interrupted before its copies are replaced.
+    # Redaction rewrites the history too, and may be interrupted before the backup copies are replaced.
     about = (
         "e.subject = ?1 AND e.subject_id = CAST(m.id AS TEXT)"
         if compared.subject

@@ -74,12 +74,12 @@ class Address:
             "target_session_attrs": "read-write",
         }
         if self.is_local:
-            # A server on this machine may know the user by the socket (peer), and may be without TLS.
+            # A server on this machine may recognise the user by the socket (peer), and may not support TLS.
             found |= {"sslmode": "prefer", "require_auth": "scram-sha-256,none"}
         else:
             found |= {"sslmode": "verify-full", "sslrootcert": self.root_certificate or "system"}
             found |= {"require_auth": "scram-sha-256", "sslcertmode": "disable"}
-        # Set in any case, so that no variable and no password file of libpq supplies one.
+        # Always set both, so that libpq takes no password from an environment variable or a password file.
         return found | {"password": password, "passfile": "/nonexistent/pgpass"}
 
 

@@ -1,7 +1,7 @@
 """Connections to a team's store, with limits on time, received bytes and attempts.
 
-Every call has a deadline. After a failure, no attempt is made for a pause that doubles from 5 seconds up to five
-minutes. The bytes of a statement's result are counted as they arrive, because a malicious server may ignore a LIMIT.
+Every call has a deadline. After a failure, no attempt is made for 5 seconds; further failures double this pause, up to
+5 minutes. A statement's result is counted in bytes as it arrives, because a malicious server may ignore a LIMIT.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ P = ParamSpec("P")
 Connection = AsyncConnection[TupleRow]
 
 MOST_BYTES = 16 << 20
-"""The most bytes that a server may send for one statement: 200 versions of 64 KB are 13 MB."""
+"""The maximum number of bytes that a server may send for one statement: 200 versions of 64 KB are 13 MB."""
 
 SECONDS = 20.0
-"""The most seconds for one request, unless the caller sets another limit."""
+"""The maximum number of seconds for one request, unless the caller sets another limit."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
 """The shortest and the longest pause after a failure, in seconds."""
@@ -59,7 +59,7 @@ CERTIFICATE = (
 
 
 class TooMuchError(psycopg.OperationalError):
-    """The server sent more bytes than the result of a statement may have."""
+    """The server sent more than ``MOST_BYTES`` for one statement."""
 
 
 class BoundedConnection(AsyncConnection[TupleRow]):
@@ -83,7 +83,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - the signature is psycopg's
     ) -> Any:
-        """Run a statement's generator. If it is cancelled or receives too much, the connection is closed at once."""
+        """Run a statement's generator. If the call is cancelled or receives too much, close the connection at once."""
         try:
             counted = _counted(gen, self.pgconn.socket)
             return await waiting.wait_async(counted, self.pgconn.socket, interval=interval, timeout=timeout)
@@ -116,7 +116,7 @@ def _waiting_bytes(descriptor: int) -> int:
 
 
 def _words(error: BaseException) -> str:
-    """Return an error in one line. Details that the server adds are left out, because they may quote rows."""
+    """Return an error's message, in one line. The server's details are left out, because they may quote rows."""
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     text = " ".join((said or str(error)).split()) or type(error).__name__
     return "".join(sign for sign in text if sign.isprintable())[:300]
@@ -158,7 +158,7 @@ class Server:
         self.address = address
         self.breaker = Breaker()
         self._password = password
-        # A class of this server's own, since the pool makes its connections from a class.
+        # The pool creates connections from a class. Each server has its own class, and so its own ``failures``.
         self._kind: type[BoundedConnection] = type("TeamConnection", (BoundedConnection,), {"failures": []})
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._opening = asyncio.Lock()
@@ -195,7 +195,7 @@ class Server:
             self.breaker.succeeded()
             raise TeamRefusedError(_words(error), "run `subconscious team` to see your role") from error
         except errors.LockNotAvailable as error:
-            self.breaker.succeeded()  # a server that works: searches go on
+            self.breaker.succeeded()  # the server works, so searches must stay possible
             raise TeamError(
                 "other members are writing to this project", "your memories are sent with the next exchange"
             ) from error
@@ -220,7 +220,7 @@ class Server:
         async with self._opening:
             if self._pool is None:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-                    # A statement alone is one round trip in place of three, and holds its locks no longer than it runs.
+                    # With autocommit, a statement takes one round trip instead of three, and holds locks only briefly.
                     kwargs={**self.address.parameters(self._password), "autocommit": True},
                     connection_class=self._kind,
                     configure=_configure,

@@ -46,7 +46,7 @@ def newest() -> int:
 
 
 async def migrate(store: str, password: str) -> list[int]:
-    """Apply the migrations that the database at an address lacks; return their numbers.
+    """Apply the migrations that the database at the address ``store`` lacks; return their numbers.
 
     Raises TeamError if the server is too old or rejects a step, NewerStoreError if a newer version of this program has
     migrated the database.
@@ -110,7 +110,7 @@ OWNERS = ["subconscious_owner", "subconscious_functions"]
 
 LOWEST_PGVECTOR = (0, 8)
 
-AGAIN = "then run this again: docs/team.md"
+AGAIN = "then repeat the setup (see docs/team.md)"
 
 
 @asynccontextmanager
@@ -146,7 +146,7 @@ async def require_pgvector(connection: Connection) -> None:
             "ALTER EXTENSION vector UPDATE",
         )
         raise _unusable(connection, message, remedy)
-    # Loads its library. Until then only a superuser may create a function that sets one of its parameters (hnsw.*).
+    # Loads the extension's library: before, only a superuser may create a function that sets an hnsw.* parameter.
     await connection.execute("SELECT '[1]'::public.vector")
 
 
@@ -205,7 +205,7 @@ async def _create_pgvector(connection: Connection) -> None:
 
 
 def _unusable(connection: Connection, message: str, remedy: str) -> TeamError:
-    return TeamError(message, f"let its owner run in the database {connection.info.dbname}: {remedy}; {AGAIN}")
+    return TeamError(message, f"let the extension's owner run in database {connection.info.dbname}: {remedy}; {AGAIN}")
 
 
 def _names(roles: list[str]) -> sql.Composed:

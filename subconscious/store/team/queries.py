@@ -17,15 +17,15 @@ from subconscious.store.team.connection import REFUSALS, Connection
 from subconscious.wire.files import Document
 
 PAGE = 100
-"""The most memories whose versions are read in one request, and the most changes that are read in one request."""
+"""The maximum number of memories whose versions one request reads, and of changes that one request reads."""
 
 MOST_PROJECTS = 1000
 MOST_MEMBERS = 10_000
 MOST_VERSIONS = 50
-"""The most versions of one memory that are read; the same limit holds for versions in Git."""
+"""The maximum number of versions that are read of one memory; the same limit holds for versions in Git."""
 
 LARGEST_VERSION = 1 << 16
-"""The most characters of a version that are read; the server accepts no larger version."""
+"""The maximum number of characters in a version; the server accepts no larger version."""
 
 FIRST_DAY = date(1970, 1, 1)
 
@@ -146,7 +146,7 @@ async def create_project(connection: Connection, name: str) -> int:
 
 
 async def set_member(connection: Connection, project: int, person: str, role: str) -> None:
-    """Set a person's role in a project; "" removes the person."""
+    """Set a person's role in a project; the role "" removes the person from the project."""
     await _rows(connection, "SELECT subconscious.set_member(%s, %s, %s)", (project, person, role))
 
 
@@ -178,7 +178,7 @@ async def versions(connection: Connection, project: int, uids: Sequence[str]) ->
             (project, portion, len(portion) * MOST_VERSIONS),
         )
         found, broken = _parsed(RemoteVersion, _VERSION_NAMES, rows)
-        wanted = set(portion)  # a server that lies may answer about other memories
+        wanted = set(portion)  # a malicious server may return other memories
         page.add(Page([one for one in found if one.uid in wanted], broken))
     return page
 
@@ -235,7 +235,7 @@ async def best(connection: Connection, project: int, most: int) -> list[str]:
 async def publish(
     connection: Connection, project: int, new: Sequence[NewVersion], replaced: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Store versions and mark the versions that they replace. Return the reason of each refused version, by uid.
+    """Store versions, and mark the versions that they replace; return the reason for each refusal, by uid.
 
     Each memory is committed before the next one, because the lock under which a project's changes are numbered is held
     until the commit.
@@ -256,7 +256,7 @@ def _together(connection: Connection, *, wanted: bool) -> AbstractAsyncContextMa
 
 
 async def insert(connection: Connection, project: int, new: Sequence[NewVersion]) -> dict[str, str]:
-    """Store versions; versions that exist stay unchanged. Return the reason of each refused version, by uid."""
+    """Store versions; versions that exist stay unchanged. Return the reason for each refusal, by uid."""
     refused: dict[str, str] = {}
     for one in new:
         try:

@@ -18,7 +18,7 @@ from subconscious.store.purge_selection import portions
 from subconscious.store.rows import qmarks
 
 MOST_SENT = 500
-"""The most rows of the outbox that are read at once."""
+"""The maximum number of rows of the outbox that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Counts:
 
 
 async def joined(database: Database, place: str) -> list[Joined]:
-    """Return the projects that are joined on the server ``place``, the least recently synced first."""
+    """Return the projects that are joined to a project on the server ``place``, the least recently synced first."""
     rows = await database.rows(
         "SELECT * FROM team_projects WHERE place = ? ORDER BY coalesce(synced_at, 0), project_id", (place,)
     )
@@ -74,7 +74,7 @@ async def joined_as(database: Database, project_id: str) -> Joined | None:
 
 
 async def project_of(database: Database, project_id: str) -> Project | None:
-    """Return a project by its id."""
+    """Return the project with an id; None if it is unknown."""
     rows = await database.rows("SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?", (project_id,))
     return Project(**dict(rows[0])) if rows else None
 
@@ -216,7 +216,7 @@ async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str
 
 
 async def known_uids(database: Database, project_id: str, uids: Iterable[str], *, settled: bool = False) -> set[str]:
-    """Return which of ``uids`` belong to memories in the local store: shared from here, or received.
+    """Return which of ``uids`` belong to memories in the local store, whether the user shared or received them.
 
     With ``settled``, unconfirmed memories are left out: a local search rarely finds them.
     """

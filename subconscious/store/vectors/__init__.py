@@ -59,7 +59,7 @@ class VectorIndex(Protocol):
         """Return the k nearest memories of ``projects`` (empty: all) with their cosines, -1 to 1.
 
         The best comes first; ties are ordered by id. ``vector`` must have unit length, and k is at most 4,064.
-        ``among`` are the ids of the only memories that may be returned.
+        With ``among``, only memories with these ids are returned.
         """
         ...
 

@@ -17,7 +17,7 @@ STORED = np.dtype("<f4")
 """The format of numbers in the database."""
 
 SPARE = 32
-"""The number of candidates beyond k that are scored exactly, so that rounding does not decide which are returned."""
+"""How many candidates more than k are scored exactly, so that rounding does not decide which k are returned."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +48,12 @@ class VectorArray:
         return cls(np.array([row[0] for row in pairs], np.int64), numbers.reshape(len(pairs), -1 if pairs else 0))
 
     def without(self, ids: Sequence[int]) -> VectorArray:
-        """Return a copy of the array without some memories."""
+        """Return a copy of the array without the memories in ``ids``."""
         kept = ~np.isin(self.ids, ids)
         return self if kept.all() else VectorArray(self.ids[kept], self.vectors[kept])
 
     def within(self, ids: Sequence[int]) -> VectorArray:
-        """Return a copy of the array with only some memories."""
+        """Return a copy of the array with only the memories in ``ids``."""
         kept = np.isin(self.ids, np.array(ids, np.int64))
         return self if kept.all() else VectorArray(self.ids[kept], self.vectors[kept])
 

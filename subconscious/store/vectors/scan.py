@@ -13,11 +13,11 @@ from subconscious.store.vectors.array import SPARE, Scored, Vector, VectorArray,
 from subconscious.store.vectors.table import Table
 
 CACHED = 100_000
-"""The most vectors that are cached in memory: 150 MB at 384 dimensions."""
+"""The maximum number of vectors that are cached in memory: 150 MB at 384 dimensions."""
 
 
 class NumpyIndex:
-    """An index that compares a query with every vector of a project. The vectors of recent projects are cached."""
+    """An index that compares a query with all vectors of a project. Recently searched projects are cached."""
 
     name = "numpy"
 
@@ -26,12 +26,12 @@ class NumpyIndex:
         self._capacity = capacity
         self._shelves: OrderedDict[str, VectorArray] = OrderedDict()
         self._reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        # Memories that change while a project is being read, for each such project.
+        # For each project that is being read: the memories that changed meanwhile.
         self._missed: dict[str, set[int]] = {}
 
     def on(self, database: Database) -> Self:
         """Return the same index on another view of the database (see VectorIndex)."""
-        same = copy(self)  # shares what is cached and locked
+        same = copy(self)  # shares the cache and the locks
         same._table = self._table.on(database)
         return same
 
@@ -41,7 +41,7 @@ class NumpyIndex:
         """Return the k nearest memories (see VectorIndex)."""
         found: list[Scored] = []
         for project in dict.fromkeys(projects or await self._table.projects()):
-            # Sessions that start at once search together: the first one reads, the others use its result.
+            # If sessions start at the same time, the first search reads the vectors, and the others use its result.
             async with self._reading[project]:
                 shelf = await self._shelf(project)
             if among is not None:

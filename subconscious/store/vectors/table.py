@@ -20,8 +20,7 @@ FROM = "FROM embeddings WHERE active AND model = ?"
 async def save(tx: aiosqlite.Connection, model: str, rows: Sequence[Row]) -> None:
     """Store vectors, replacing older ones of that model.
 
-    Vectors of memories that were archived meanwhile are stored outside of the index; vectors of purged memories are
-    dropped.
+    Vectors of memories that were archived meanwhile are stored but not indexed; vectors of purged memories are dropped.
     """
     await tx.executemany(
         "INSERT OR REPLACE INTO embeddings (memory_id, project, model, dim, vector, active, stamp, digest)"
@@ -94,7 +93,7 @@ class Table:
         return Table(database, self._model)
 
     async def rows(self, ids: Sequence[int]) -> list[tuple[Row, int]]:
-        """Return the rows of active memories in ``ids``, each with its stamp: a number that rises with every write."""
+        """Return rows of the active memories in ``ids``, each with its stamp: a number that rises with every write."""
         found = await self._select(f"memory_id, project, vector, stamp {FROM} AND memory_id IN ({qmarks(ids)})", *ids)
         return [(Row(row[0], row[1], np.frombuffer(row[2], STORED)), row[3]) for row in found]
 

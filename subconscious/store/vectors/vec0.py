@@ -19,7 +19,7 @@ from subconscious.store.vectors.table import Table
 from subconscious.system.safe_files import NotRegularError, require_regular
 
 MOST = 4096
-"""The most neighbours that sqlite-vec can return."""
+"""The maximum number of neighbours that sqlite-vec can return."""
 
 PORTION = 100
 """The number of memories that are refreshed at once; a search waits meanwhile."""
@@ -54,7 +54,7 @@ class SqliteVecIndex:
     def __init__(self, table: Table, connection: aiosqlite.Connection) -> None:
         self._table = table
         self._connection = connection
-        # Search and refresh share one connection. Without turns, a search between two statements of a refresh would
+        # Search and refresh share one connection. Without a lock, a search between two statements of a refresh would
         # miss the memories that are being replaced.
         self._turn = asyncio.Lock()
 
@@ -83,7 +83,7 @@ class SqliteVecIndex:
 
     def on(self, database: Database) -> Self:
         """Return the same index on another view of the database (see VectorIndex)."""
-        same = copy(self)  # shares what is cached and locked
+        same = copy(self)  # shares the connection and the lock
         same._table = self._table.on(database)
         return same
 
@@ -181,7 +181,7 @@ async def _open_file(
     try:
         require_regular(path)
     except NotRegularError:
-        remove(path)  # the index is derived data: replace the other file
+        remove(path)  # something else is at the path of the index: replace it
     connection = await aiosqlite.Connection(lambda: _connect(connector, path), iter_chunk_size=64)
     try:
         await connection.execute("CREATE TABLE IF NOT EXISTS about (shape TEXT NOT NULL)")
