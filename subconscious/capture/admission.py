@@ -27,7 +27,7 @@ from subconscious.text.claims import replaces
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 5
-"""How many similar memories a statement is compared with at most, if the user did not make it."""
+"""The maximum number of similar memories that a statement is compared with, if the statement is not the user's."""
 
 
 AT_ONCE = 5.0
@@ -36,7 +36,10 @@ AT_ONCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a candidate comes from: project, session, and the state of the repository."""
+    """Where a candidate comes from: project and session (``place``), commit, agent and actor.
+
+    ``intent`` is the session's first prompt. ``verified`` means that the user asked for the memory or approved it.
+    """
 
     place: SessionRef
     commit: str = ""
@@ -86,7 +89,7 @@ async def keep(
 
 
 def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dict[str, str]:
-    """Return a dict: a candidate's content -> the file that states it, loaded by the client or written by Claude.
+    """Map the contents of candidates to the files that already state them: files that the client loads or Claude wrote.
 
     Flagged candidates are left out, because they are quarantined or reviewed. CPU-bound: run it in a thread.
     """
@@ -98,10 +101,10 @@ def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dic
 async def _note_violation(
     tx: aiosqlite.Connection, candidate: Candidate, memory: Memory | None, where: Provenance, found: Repeats
 ) -> None:
-    """Record that a memory was violated if a person repeats it although it had been injected into their session before.
+    """Record a violation of a memory if the user repeats its statement after it was injected into the session.
 
-    ``memory`` is the candidate's memory, new or equivalent, or None if the candidate did not become one, because it
-    waits or repeats a known memory. A memory that was injected with the very prompt that repeats it does not count.
+    ``memory`` is the new or equivalent memory of the candidate; None if the candidate waits for review or repeats a
+    known memory. A memory that was injected with the very prompt that repeats it does not count.
     """
     session, number = where.place.session_id, found.memories.get(candidate.content, (0, 0.0))[0]
     earlier = await memories.find(tx, number) if number else None
@@ -124,7 +127,7 @@ async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Ad
 
 
 async def _given(ctx: RecallContext, where: Provenance) -> set[str]:
-    """Return the hashes of the memories injected into the session; none if the user asked to remember the statement."""
+    """Return the hashes of memories injected into the session; an empty set if the user asked for the memory."""
     return set() if where.verified else await surfaces.given_hashes(ctx.database, where.place.session_id or "")
 
 
@@ -150,7 +153,7 @@ async def admit_memory(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Store a memory for a capture, or count a recurrence of an equivalent one; None if the capture isn't accepted."""
+    """Store a capture as a memory, or count a recurrence of an equivalent one; return it, or None if not accepted."""
     if judged[1].decision is not Decision.AUTO:
         return None
     found = repeats or Repeats()
@@ -169,7 +172,7 @@ async def admit_memory(
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Supersede earlier statements, including some of the same batch, that a new statement of the user contradicts."""
+    """Supersede the earlier statements, of this batch too, that a new statement of the user contradicts."""
     if origin is not Origin.USER:
         return
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]

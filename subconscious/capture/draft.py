@@ -19,8 +19,8 @@ WRAPPER = "wrapper"
 class Draft:
     """A statement that a detector found. ``source`` names the detector, ``signs`` are features for the scoring model.
 
-    ``habit`` is the name of the habit that the draft states. It is set if the draft has a fixed wording, in which only
-    the commands come from the session.
+    ``habit`` is the name of the habit that the draft states. It is set only if the draft has a fixed wording, in which
+    just the commands come from the session.
     """
 
     turn: Turn
@@ -38,7 +38,7 @@ class Draft:
 
 
 def candidate(draft: Draft, confidence: float, extractor: str) -> Candidate:
-    """Return the candidate of a draft."""
+    """Return the candidate made from a draft."""
     turn = draft.turn
     content = wording.cut_clause(wording.squeeze(draft.content), LONGEST).strip()
     return Candidate(

@@ -1,8 +1,8 @@
 """Evaluates candidates: finds the origin of their words, runs the poisoning check, and applies the thresholds.
 
-The result is an admission: stored, queued or discarded, with the confidence and the reason. A reservation is the reason
-why a queued capture must not be shown to sessions before a person confirms it. Queued captures without a reservation
-may become unconfirmed memories.
+The result is an admission: stored, queued, quarantined or discarded, with the confidence and the reason. A reservation
+is the reason why a queued capture must not be shown to sessions before a person confirms it. Queued captures without a
+reservation may become unconfirmed memories.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ PLANNED = 0.5
 """The minimum confidence of an unconfirmed memory from an approved plan."""
 
 UNCLAIMED = 0.2
-"""A finding does not become an unconfirmed memory if one passage in files or output has this share of its words."""
+"""No finding becomes an unconfirmed memory if one passage in files or output has this share of the finding's words."""
 
 PROBABLE, PROBABLE_FACT = 0.8, 0.5
-"""The minimum probability at which a typed statement, and a typed fact, becomes an unconfirmed memory."""
+"""The minimum probabilities at which a typed rule and a typed fact, respectively, become unconfirmed memories."""
 
 WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
-"""Words that make an apparent fact a possible task."""
+"""Words that show that an apparent fact may be a task."""
 
 REQUEST = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\?", re.IGNORECASE)
 """Words of a request, which is a task even if it is worded as a general rule."""
@@ -73,7 +73,7 @@ EMOJI = "\U0001f300"
 """The emoji with the lowest code point. Boxes, ticks and dingbats, which programs print, are below it."""
 
 FOR_A_SECOND_LOOK = "a model's second look has to confirm it"
-"""The reservation of the user's own words that a model found worth keeping, and that nothing else speaks against."""
+"""The reservation about the user's own words that a model found worth keeping, if there is no other reservation."""
 
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
@@ -121,7 +121,7 @@ def weigh(
 
 
 def _begun(candidate: Candidate) -> Candidate:
-    """Return a finding of the rules without an introductory phrase; its quote is unchanged."""
+    """Remove the introductory phrase from a finding of the rules; the quote, and other candidates, are unchanged."""
     if candidate.origin is Origin.USER or candidate.by_model:
         return candidate
     said, told = without_announcement(candidate.content), without_announcement(candidate.summary)
@@ -159,7 +159,7 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
 
 
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
-    """Lower the confidence of an unclear or short-lived finding, so it is shown only once a second session found it."""
+    """Lower the confidence of an unclear or short-lived finding, to hide it until a second session finds the same."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
         return admission
     why = unclear(candidate.content) or of_the_moment(candidate, session)
@@ -205,7 +205,7 @@ def _reserved(admission: Admission, traced: Traced, session: Session, *, checked
 
 
 def _of_the_user(candidate: Candidate, verdict: Verdict, session: Session) -> str:
-    """Return why the user's words that a model found must not be shown to sessions yet."""
+    """Return why a statement of the user that a model found must not be shown to sessions yet; never ""."""
     if passing(candidate, session) == QUOTES or not _is_typed_prose(candidate.content):
         return ONLY_THE_USER
     return of_own_words(candidate, verdict, quoted=False) or FOR_A_SECOND_LOOK
@@ -264,7 +264,7 @@ def _probable(
 
 
 def _likely(candidate: Candidate, settings: Settings) -> float:
-    """Return the minimum probability of a typed rule; lower if a model found the rule, because it is reviewed again."""
+    """Return the minimum probability of a typed rule; lower if a model found it, because a second look follows."""
     return settings.review_threshold if candidate.by_model else PROBABLE
 
 

@@ -50,7 +50,7 @@ async def explain_session(app: App, session: Session, *, everything: bool) -> Ex
 
 
 async def explain_transcript(app: App, path: Path, *, everything: bool) -> ExplainResult:
-    """Return what happened to each sentence of a transcript, or, if it is unread, what would happen to it.
+    """Return what happened to each sentence of a transcript; for unread parts, what would happen to each sentence.
 
     Raises TranscriptError if the file is missing, or is not a transcript of Claude Code.
     """

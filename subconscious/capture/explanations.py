@@ -1,7 +1,7 @@
 """Explains what happened to the sentences of a session, and what would happen to a sentence that is typed now.
 
-Nothing is stored here. Sentences are matched with the captures made of them. The recorded outcome takes precedence over
-the present result of the extractors.
+Nothing is stored here. Sentences are matched with the captures made from them. The recorded outcome takes precedence
+over the present result of the extractors.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d
 class Explained:
     """A sentence with speaker and time, what was found in it, the confidence and what lowered it, and the outcome.
 
-    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` in a sentence. ``number`` is the id
-    of the memory or the capture, or None.
+    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` the outcome in a sentence.
+    ``number`` is the id of the memory or the capture, or None.
     """
 
     sentence: str
@@ -57,9 +57,9 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The captures of a session by turn, their memories, and the memories into which these were merged.
+    """The captures of a session by turn, their memories by id, and the open questions about these memories.
 
-    ``questions`` are open questions to the user whether one of the memories replaces an older one.
+    ``into`` maps merged memories to their targets; ``questions`` ask the user whether a memory replaces an older one.
     """
 
     captures: Mapping[str, Sequence[Capture]]
@@ -152,7 +152,7 @@ def _rests_on(capture: Capture, one: Seen) -> bool:
         return True
     start = one.turn.text.find(one.sentence)
     if start < 0:
-        # The sentence stands on several lines of the turn, or in a command: compare the words.
+        # The turn breaks the sentence into lines, or the sentence is in a command: compare the words instead.
         words = set(content_words(one.sentence))
         return bool(words) and words <= set(content_words(capture["evidence"]))
     return is_about(capture["content"], capture["evidence"], one.turn.text, range(start, start + len(one.sentence)))
@@ -177,7 +177,7 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
     why = (
         "it looks slightly suspicious"
         if level is Level.LOW
-        else "it is unclear, short-lived or about its own edits, or you often rejected captures with the same confidence"
+        else "it is unclear, short-lived or about its session's edits, or you often reject captures of this confidence"
     )
     return (*one.reasons, f"{why} (-{by:.2f})")
 

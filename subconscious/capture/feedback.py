@@ -19,7 +19,7 @@ LATEST_BYTES = 512 * 1024
 """How many bytes at the end of a transcript are read at most: earlier answers have been examined already."""
 
 CLOCK = 2.0
-"""How many seconds the times in a transcript may be behind the daemon's."""
+"""How many seconds the times in a transcript may be behind the daemon's clock."""
 
 GIVEN = 1000
 """How many records of memories shown to a session are examined at most."""
@@ -31,8 +31,7 @@ async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str =
     """Decide whether the latest answers used the memories shown before them; return the number of decisions.
 
     A memory shown at the start of a session counts as unused only at the session's end (``final``), or never if it is a
-    lesson or pinned. ``last_said`` is the end of the answer as the hook reports it, because the transcript is written
-    later.
+    lesson or pinned. ``last_said`` is the last answer as the hook reported it: the transcript may not contain it yet.
     """
     waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
     if not waiting:
@@ -73,7 +72,7 @@ def _latest(path: str) -> Sequence[Turn]:
 def _weighed(
     waiting: Iterable[Unjudged], known: dict[int, Memory], turns: Sequence[Turn], last_said: str, final: bool
 ) -> list[Judged]:
-    """Return the decisions on shown memories, each with how an answer used the memory; "" if none used it."""
+    """Pair shown memories with a description of how an answer used them, or "" if unused; skip undecided ones."""
     asked = "\n".join(turn.text for turn in turns if turn.role is Role.USER and turn.origin is Origin.USER)
     own = [turn for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain]
     judged = []

@@ -34,10 +34,10 @@ ONE_SESSION = "a habit that one session showed may be an exception"
 
 _QUOTED = re.compile(r"`([^`]*)`")
 _OURS = frozenset(("git add <file>", "git add -A", "git add ."))
-"""Commands that are part of the fixed sentences, and were not run."""
+"""Commands that belong to the fixed sentences themselves; they are not commands that a session ran."""
 
 _PLACEHOLDERS = re.compile(r"<(?:comment id|number)>| -f body=\.\.\.")
-"""Parts of the commands in fixed sentences that stand for what differs from run to run."""
+"""Placeholders in the commands of fixed sentences, for parts that differ from run to run."""
 
 
 def is_habit(candidate: Candidate) -> bool:
@@ -65,7 +65,7 @@ def _suggested(admission: Admission) -> Admission:
 def _is_suggested(path: Path, end: int, candidate: Candidate) -> bool:
     """Whether a text of the session named a command of a habit before the command was run.
 
-    Assumed for the transcript of a sub-agent: its instructions are in another file, the transcript of its session.
+    This is assumed for a sub-agent's transcript, because the instructions to the sub-agent are in another file.
     """
     commands = _commands(candidate)
     return bool(commands) and (path.name.startswith(AGENT_FILE) or named_first(path, end, commands, clean, is_check))
@@ -74,8 +74,8 @@ def _is_suggested(path: Path, end: int, candidate: Candidate) -> bool:
 def _commands(candidate: Candidate) -> list[str]:
     """Return the commands in a habit, up to the first placeholder.
 
-    Single words are left out: they are tools, such as `mise` or `pytest`. Only a wrapper's name is specific to the
-    project.
+    Single words are left out, because they are general tools, such as `mise` or `pytest`, except the name of a wrapper
+    script.
     """
     told = [one for one in _QUOTED.findall(candidate.content) if one not in _OURS]
     wrapper = told[:1] if candidate.tags == (WRAPPER,) else []
@@ -96,7 +96,7 @@ async def judge(
         return admission
     known = next(iter(await captures.habit_memories(tx, place.project_id, PRACTISED, candidate.tags[0])), None)
     if known is not None and known.archived_at is not None:
-        return admission  # it was removed once, so a person decides
+        return admission  # the habit's memory was archived once, so a person decides
     if known is not None and known.content != candidate.content:
         return replace(admission, decision=Decision.DISCARD, reason=f"memory {known.id} states this habit already")
     if known is None and admission.reservation == SUGGESTED:
@@ -118,7 +118,7 @@ async def settle(tx: aiosqlite.Connection, candidate: Candidate, memory: Memory,
 
 
 def hazard(content: str) -> str:
-    """Return why a person must decide on a habit: a command in it downloads, deletes or forces; "" if none does."""
+    """Return why a person must decide on a habit, such as that a command in it deletes files; "" if none must."""
     return next((why for told in _QUOTED.findall(content) if told not in _OURS and (why := _doubt(told))), "")
 
 

@@ -20,7 +20,7 @@ _PREAMBLE = re.compile(
     r"(?: is)?[:.!,—–-]+\s+(?=\S)",
     re.IGNORECASE,
 )
-"""The words that open a sentence, with the mark and space after them. Names such as "No-op" do not match."""
+"""Opening words of a sentence, with the punctuation and space after them. Names such as "No-op" do not match."""
 
 _LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
@@ -38,7 +38,7 @@ _SHA = re.compile(
     r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.,!]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
-"""A reply to a reviewer that begins with the commit."""
+"""The beginning of a reply to a reviewer that names a commit, as in "Fixed in 1a2b3c4"."""
 
 _WORDS = (
     (

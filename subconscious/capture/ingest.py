@@ -124,7 +124,7 @@ class _Found:
 async def _found(
     app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...], place: sessions.Position
 ) -> _Found:
-    """Examine a batch by models and rules, which takes longer than a transaction may."""
+    """Examine a batch with models and rules, before the transaction: it takes too long to do in one."""
     reading, project_id = batch.reading, source.project_id
     ended = await _ended(ctx, source, batch, await _judged(app, ctx, source, batch, turns))
     return _Found(
@@ -173,7 +173,7 @@ async def _store_progress(
 ) -> None:
     """Store how far the transcript was read, and which prompts it contains."""
     reading = batch.reading
-    stands = [turn for turn in reading.turns if turn.role is Role.USER]  # also a plan, which nobody spoke
+    stands = [turn for turn in reading.turns if turn.role is Role.USER]  # includes plans, which the user only approved
     await sessions.mark_written(tx, source.session_id, [turn.prompt_id for turn in stands if turn.prompt_id])
     await sessions.mark_written_texts(tx, source.session_id, [turn.text for turn in stands if not turn.prompt_id])
     new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
@@ -190,7 +190,7 @@ def _turns_before(app: App, source: Source, reading: Reading, position: int) -> 
 
 
 def _of_turns(turns: Sequence[Turn], judged: Sequence[Judged]) -> list[Judged]:
-    """Return the results about some turns; results about other turns were stored with an earlier batch."""
+    """Return the decisions on candidates from ``turns``; those from other turns were stored with an earlier batch."""
     ids = {turn.id for turn in turns}
     return [one for one in judged if one[0].evidence.turn_id in ids]
 
@@ -227,7 +227,7 @@ async def _ended(ctx: RecallContext, source: Source, batch: Batch, judged: list[
 
 
 def _sure(judged: Sequence[Judged]) -> list[Candidate]:
-    """Return the candidates that may contradict unconfirmed memories: stored ones, and probable ones of the user."""
+    """Return the candidates that may contradict unconfirmed memories: those to store, and the user's queued ones."""
     return [
         candidate
         for candidate, admission in judged

@@ -3,8 +3,8 @@
 There are two models, both trained on labelled messages by ``bench/judge_train.py``. The linear model reads hashed
 character n-grams (any language), words, the position in the message and, with the local embedder, the sentence's
 vector. The encoder is the upper half of that embedder, fine-tuned for this purpose. It reads the sentence with the text
-before it, and is only used if the linear model does not reject the sentence. The scale of the combined
-score is set on writers whom neither model was trained on (``bench/judge_train.py``, ``PASSING``).
+before it, and is only used if the linear model does not reject the sentence. The combined score is calibrated on
+messages of writers on whom neither model was trained (``bench/judge_train.py``, ``PASSING``).
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Return an index for each name, its hash plus ``offset``, with a weight: the dampened count of the index.
+    """Return a sparse vector of names as pairs: an index (hash modulo ``size``, plus ``offset``) and its weight.
 
-    The weights are scaled to unit length, so that long sentences don't weigh more.
+    The weights are dampened counts, scaled to unit length, so that long sentences don't weigh more.
     """
     counts = Counter(zlib.crc32(name.encode("utf-8", "replace")) % size for name in names)
     dampened = {place: 1 + math.log(count) for place, count in counts.items()}
@@ -159,7 +159,7 @@ def structure(spoken: Spoken) -> list[float]:
 
 
 def context(spoken: Spoken) -> str:
-    """Return the text that a sentence is read with: the sentence before it, or else the assistant's last text."""
+    """Return the end of the previous sentence as context, or of the assistant's text if that sentence is too short."""
     bare = len(spoken.previous.split()) <= FEW_WORDS and spoken.before
     return (spoken.before if bare else spoken.previous)[-LONGEST_BEFORE:]
 
@@ -219,7 +219,7 @@ def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Op
     for one in said:
         try:
             found[one] = model().opinion(one, embedder)
-        except EmbedderError:  # it has just been replaced by another one
+        except EmbedderError:  # the embedder has just been replaced by another one
             break
     return found
 
@@ -227,7 +227,7 @@ def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Op
 @cache
 def model() -> Model:
     """Return the shipped linear model; it is loaded once."""
-    import numpy  # imports numpy, which would delay the start by a tenth of a second
+    import numpy  # not at the top of the module: the import takes a tenth of a second
 
     with files("subconscious.capture").joinpath("judge.npz").open("rb") as file, numpy.load(file) as table:
         return Model({name: table[name] for name in table.files})
@@ -242,7 +242,7 @@ def read_on(middle: numpy.ndarray) -> float:
 def _upper() -> Any:
     from subconscious.embeddings.local import open_packaged
 
-    return open_packaged("subconscious.capture", "judge.onnx", "the judge")  # after an error, words alone decide
+    return open_packaged("subconscious.capture", "judge.onnx", "the judge")  # if loading fails, words alone decide
 
 
 def unload() -> None:

@@ -1,7 +1,7 @@
 """Selects the sentences and list items of a passage that state facts and reasons.
 
-Replies to a reviewer, remarks that matter only while the session runs, and sentences that make no sense without one
-that was left out are not selected. A passage of which nothing is selected does not become a candidate.
+Replies to a reviewer, remarks that matter only while the session runs, and sentences that make no sense without an
+unselected sentence are not selected. A passage without a selected sentence does not become a candidate.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _LOOKS = re.compile(
 _NUMBER = re.compile(r"[ \t]*\d{1,2}[.)][ \t]+")
 _LINE = re.compile(r"\n+")
 
-_VAGUE = frozenset(  # a quoted list would fill a page
+_VAGUE = frozenset(  # one text, because a list with one word per line would be long
     """
     addressed after all already applied approach artifacts assessment assistant assumptions background before behavior
     behaviour benefits bottom bug bugs cause change changed changes clean clear committed complete completed concern
@@ -126,7 +126,7 @@ def leans(said: str) -> bool:
 
 
 def _orphan(said: Sequence[str], wanted: Sequence[bool], at: int) -> bool:
-    """Whether a sentence depends on a sentence that was left out, or introduces one."""
+    """Whether a sentence depends on the one before or introduces the one after, and that sentence is left out."""
     if said[at].rstrip(" *_").endswith(":"):
         return at + 1 == len(said) or not wanted[at + 1]
     return at > 0 and leans(said[at]) and not wanted[at - 1]

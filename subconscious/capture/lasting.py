@@ -13,7 +13,7 @@ from subconscious.domain.model import Candidate, Origin, Turn
 QUOTES = "quotes what somebody else said"
 
 SHORTEST_NAME = 4
-"""The minimum length of a file name by which a statement is recognised to be about the file."""
+"""The minimum length of a file's name; a shorter name does not show that a statement is about the file."""
 
 _STANDING = re.compile(
     r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must(?: not|n't)?|only|no longer|prefer|convention|rule"
@@ -53,14 +53,14 @@ _DEFECT = re.compile(
     r"loses|lost|drops|dropped|destroys|silently|had|didn't|doesn't work|redundant|unnecessary)\b",
     re.IGNORECASE,
 )
-"""Words of a finding about a defect. It is outdated when the defect is fixed, mostly in the same session."""
+"""Words of a finding about a defect. It is outdated when the defect is fixed, usually in the same session."""
 
 _UNNAMED = re.compile(
     r"\b(?:these|those) \w+|\b(?:this|that) (?:struct|function|code|file|fix|method|class|check|case|logic|value|test|field|type|section|call|path)\b"
     r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
     re.IGNORECASE,
 )
-"""Words that refer to something outside of the finding: to code shown next to it, or to what comes before a colon."""
+"""Words that refer to something that a finding does not name: code shown next to it, or words before a colon."""
 
 _UNSURE = re.compile(
     r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
@@ -153,7 +153,7 @@ def has_edits(candidate: Candidate, session: Session) -> bool:
 
 
 def without_lines(text: str) -> str:
-    """Return a text without references to lines, as in "x.py:42" or "(line 42)"; others remain, for clarity."""
+    """Return a text without line numbers as in "x.py:42" or "(line 42)"; those within a sentence remain."""
     return _LINES.sub(lambda found: found["file"] or "", text)
 
 

@@ -1,7 +1,7 @@
 """Decides whether a finding is useful to a later session, and rewords it for readers who did not see the session.
 
-Most findings that readers rejected describe the look of a page, a verdict on one change, or a list of steps. Findings
-are easier to understand without the headings and numbers of the text that they come from.
+Most findings that readers rejected describe how a page looks, judge a single change, or list steps. Findings are easier
+to understand without the headings and numbers of the text that they come from.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 
 FEWEST_POINTS, FEWEST_OF_A_POINT = 3, 5
-"""The minimum number of points of a list of names, and of words besides names that make a point state something."""
+"""The minimum number of points in a list, and of words, names not counted, in a point that states something."""
 
 _COURSE = re.compile(r"\b(?:when(?:ever)?|while|during|after|before|because|since|until|unless)\b", re.IGNORECASE)
 """Words for when or why something happens."""
@@ -108,7 +108,7 @@ _FILES = re.compile(r" \((?P<names>[\w./-]+\.\w{1,8}(?:, [\w./-]+\.\w{1,8})*)\)\
 def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str:
     """Return why a finding is of no later use, such as "is cut short"; "" if it may be useful.
 
-    A report of edits may list several, because they are one change.
+    If ``reports_edits`` is true, the finding may list several edits, because together they are one change.
     """
     said = without_added_names(candidate.content)
     if _is_of_looks(said):
@@ -146,9 +146,9 @@ def _lists_names(said: str) -> bool:
 
 
 def for_a_stranger(text: str) -> str:
-    """Return a finding without vague headings, greetings, numbers of list items, and references to lines of a file.
+    """Return a finding without vague headings, greetings, numbers of list items, and line numbers.
 
-    Of the files listed at its end, the first few are kept.
+    Of the files listed at its end, only the first few are kept.
     """
     said = without_lines(text)
     while (rest := _without_opening(said)) != said:

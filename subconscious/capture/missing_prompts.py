@@ -35,14 +35,13 @@ UNWRITTEN = "its prompt is in no transcript"
 async def expect(app: App, entry: Entry) -> None:
     """Store a prompt until the transcript contains it: a client that is killed may never write it there.
 
-    Prompts of other coding agents are not kept: their sub-agents have prompts that a model wrote, which only the
-    transcript shows.
+    Prompts of other coding agents are not stored: only the transcript shows which ones a model wrote for a sub-agent.
     """
     if entry.client or not app.recall_context(entry.options).settings.capture or not entry.payload.prompt_id:
         return
     with ledger.reading(f"session/{entry.payload.session_id}"):
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
-    if not text or text.startswith((*NOT_TYPED, PLAN)):  # an approved plan is a prompt, but the assistant's words
+    if not text or text.startswith((*NOT_TYPED, PLAN)):  # the assistant wrote the plan that an approval submits
         return
     branch, _ = await asyncio.to_thread(head, entry.folder)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
@@ -53,7 +52,7 @@ async def expect(app: App, entry: Entry) -> None:
 async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
     """Learn from the prompts of a finished session that are missing in its transcript.
 
-    If there is no transcript at all, nothing is learned: the person configured the client to write none.
+    If there is no transcript at all, nothing is learned: the user configured the client not to write any.
     """
     written = await asyncio.to_thread(_is_written, source.path)
     heard = [
@@ -85,7 +84,7 @@ def _is_written(path: str) -> bool:
 
 
 async def _is_vouched_for(app: App, source: Source, turn: Turn) -> bool:
-    """Whether a hook of the person's client reported a prompt, to this daemon or an earlier one."""
+    """Whether a hook of the user's client reported a prompt, to this daemon or to an earlier one."""
     known_of = await events.history(app.database, "prompt", f"{source.session_id}/{turn.id}")
     known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in known_of)
     return known or app.sessions.vouched.stored(source.session_id, turn.id, turn.text)

@@ -25,7 +25,7 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
-"""Repetitions of what the user has just said; the user's own turn is the evidence for it."""
+"""Beginnings of sentences that repeat what the user has just said; the user's own turn is better evidence."""
 _GREEN = re.compile(
     r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
@@ -33,16 +33,16 @@ _GREEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
-"""The mark and space after an opening word. The marks in "No-op" and "Next.js" do not match: no space follows them."""
+"""Punctuation and space after an opening word. "No-op" and "Next.js" do not match, because no space follows."""
 
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
-"""Opening words that need no mark, because they are never part of a name; "so that" and "so far" are excluded."""
+"""Opening words that need no punctuation after them, as no name begins so; "so that" and "so far" are excluded."""
 
 LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.IGNORECASE)
 
 
 LONGEST = 1000
-"""The maximum length in characters of a sentence that is examined; longer ones are data."""
+"""The maximum length in characters of a sentence that is examined; longer texts are data, not sentences."""
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -78,9 +78,9 @@ def look(
     known: Collection[str] = (),
     vouched: bool = True,
 ) -> Seen:
-    """Return the failed tool calls in a part of a transcript. Slow: run it in a thread.
+    """Return the failures and the commands that worked in a part of a transcript. Slow: run it in a thread.
 
-    Earlier calls are read again, because their way out may be in this part; ``known`` are the ids of calls whose way
+    Earlier calls are read again, because their way out may be in this part; ``known`` has the ids of calls whose way
     out has been found already.
     """
     runs = read_runs(path, max(0, start - LOOKED_BACK), end)
@@ -91,7 +91,7 @@ def look(
 
 
 def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
-    """Return a failure with doubts about the source of its way out; one with secret or private text is removed."""
+    """Add a doubt about the source of a failure's way out, if any; drop the details if they have secret text."""
     if not one.sort:
         return one
     slots = [slot for slot in one.slots.values() if slot]
@@ -147,7 +147,7 @@ def _row(one: Observation, place: SessionRef, transcript: str) -> Failure:
 async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure:
     """Return a failure with the way out that another session found for the same command and type of error.
 
-    Sessions often work around a failure in another way. Such a session still counts as having met the failure.
+    Sessions often work around a failure differently, but then too it counts as an occurrence of the same failure.
     """
     if row.trouble or not (row.command_key and row.signatures):
         return row
@@ -219,7 +219,7 @@ async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[
 
 
 def _once(candidate: Candidate) -> Candidate:
-    """Return the candidate marked as met once, so that a later session's capture does not count as a duplicate."""
+    """Mark a candidate as seen in one session, so that a later session's capture does not count as its duplicate."""
     evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
     return replace(candidate, extractor=wording.ONCE, evidence=evidence)
 
@@ -243,7 +243,7 @@ async def _capture(
     where: Provenance,
     admission: Admission,
 ) -> list[int]:
-    """Add one capture per session, so that each can be undone; all of them are one memory."""
+    """Add one capture per session, so that each can be undone; all belong to one memory. Return its id in a list."""
     project, brought = where.place.project_id, None
     for session_id, rows in groupby(sorted(met, key=lambda one: (one.session_id, one.at)), lambda one: one.session_id):
         candidate = _candidate(content, next(rows))
@@ -252,7 +252,7 @@ async def _capture(
         if capture is None:
             continue
         if admission.decision is not Decision.AUTO:
-            return []  # a person decides about one of them: that is enough
+            return []  # one capture is enough for a person to decide on
         brought = await admit_memory(ctx, tx, capture, (candidate, admission), place)
     if brought is None:
         return []
@@ -261,9 +261,9 @@ async def _capture(
 
 
 def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission:
-    """Return the decision on a failure: only a fixed sentence with harmless commands that really ran is stored."""
+    """Return the decision on a failure: store only a fixed sentence with harmless commands that really ran."""
     candidate = _candidate(content, met[0])
-    confidence = CONFIDENCE  # not calibrated: forgetting one way out says nothing about others
+    confidence = CONFIDENCE  # not calibrated: a user who forgets one way out may still want the others
     verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
     if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
         return Admission(Decision.DISCARD, confidence, "its text differs from what was observed", verdict)
@@ -320,7 +320,7 @@ async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list
     memory = await memories.find(tx, memory_id)
     if memory is None or memory.pinned or not await memories.archive(tx, memory, "daemon", reason):
         return []
-    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
+    from subconscious.store import vectors  # not at the top of the module: it imports numpy, which takes 0.1 s
 
     await vectors.activate(tx, [memory_id], False)
     return [memory_id]
@@ -329,10 +329,10 @@ async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list
 async def known_ways_out(
     ctx: RecallContext, project_id: str, tool: str, given: dict[str, str], error: str
 ) -> list[tuple[Memory, str]]:
-    """Return the memories of this failure, with reasons: the same normalised command with the same type of error.
+    """Return the memories of a failure, each with the reason for the match: the same command and type of error.
 
-    Another error also counts if the command has only one known failure, which occurred often, and the command has never
-    worked since.
+    Another type of error matches too, if the command has only one known failure, which occurred often, and the command
+    has never worked since.
     """
     named = shell_error(tool, given, error)
     if named is not None and (number := await failures.memory_of_trouble(ctx.database, project_id, named.trouble)):

@@ -1,7 +1,7 @@
 """Admits statements about the session's own edits: reports, and the design of a plan that was carried out.
 
 The edits are the evidence. Such a statement may become an unconfirmed memory, which is confirmed when another session
-finds the same. It ranks below findings, because the code shows the edits too.
+finds the same. It ranks below findings, because the code itself shows the edits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SPEAK_FOR_IT = "the edits of its session support it: "
 """The beginning of the reason for admitting a statement."""
 
 CHANCE = 0.5
-"""One passage in files or output may have less than this share of a sentence's words by chance."""
+"""A passage in files or output with less than this share of a statement's words is similar only by chance."""
 
 FEWEST_NAMES = 2
 """The minimum number of names in a report: with fewer, it does not say what was changed."""
@@ -48,13 +48,13 @@ _OF_TESTS_OR_UNNAMED = re.compile(
     r"|\b(?:Added|Removed|Updated|Changed|Moved|Renamed|Replaced|Fixed) (?:it|this|them)\b",
     re.IGNORECASE,
 )
-"""Edits of tests, which are of little later use, and of "it", which names nothing."""
+"""Matches reports about tests, which are of little later use, and edits of "it", which names nothing."""
 
 
 def admit(
     traced: Traced, admission: Admission, verdict: Verdict, session: Session, settings: Settings
 ) -> tuple[Candidate, Admission]:
-    """Return a candidate and its admission, changed to unconfirmed if the session's edits support it."""
+    """Return a candidate and its admission: as unconfirmed, if the session's edits support it, else unchanged."""
     if not (settings.unconfirmed and settings.poisoning and admission.confidence >= LEAST):
         return traced.candidate, admission
     named = replace(traced.candidate, content=without_lines(traced.candidate.content))
@@ -71,7 +71,7 @@ def admit(
 def _is_of_edits(traced: Traced, admission: Admission, session: Session, settings: Settings) -> bool:
     """Whether a statement reports or plans edits of its exchange, and no file or output has the same words.
 
-    A plan may be written before any code is read, so the later edits of its files are the evidence.
+    A plan may be written before any code is read, so its evidence is the later edits of the files that it names.
     """
     if traced.candidate.origin is Origin.USER or traced.prosaic >= CHANCE:
         return False
@@ -82,7 +82,7 @@ def _is_of_edits(traced: Traced, admission: Admission, session: Session, setting
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
-    """Whether the only reservation about a statement is that it reports work; in a plan, also if there is none."""
+    """Whether a statement has no reservation except that it reports work; outside a plan, it must have that one."""
     if reservation(traced, verdict, news=True):
         return False
     return traced.approved or bool(reservation(traced, verdict))

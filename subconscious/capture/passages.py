@@ -70,9 +70,9 @@ def passages(text: str, longest: int = LONGEST) -> list[Passage]:
 
 
 def points(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return each paragraph, and each list item with its nested items.
+    """Return each point of a text: a paragraph, or a list item with its nested items; long ones are divided.
 
-    The last sentence of a paragraph is left out if it only introduces what follows; the others often give the reason.
+    The last sentence of a paragraph is left out if it only introduces what follows.
     """
     text = text[:_LONGEST_TEXT]
     blocks = [_unled(text, block) for block in _blocks(text)]
@@ -83,7 +83,7 @@ def points(text: str, longest: int = LONGEST) -> list[Passage]:
 
 
 def _fenced(text: str, block: _Block, following: _Block) -> bool:
-    """Whether there is code between two blocks, so that they can't be joined to one line of words."""
+    """Whether there is fenced code between two blocks, so that the blocks can't be joined into one passage."""
     return "```" in text[block.end : following.start]
 
 
@@ -96,7 +96,7 @@ def _unled(text: str, block: _Block) -> _Block:
 
 
 def plain(text: str) -> str:
-    """Return markdown as one line of plain words; names keep their backticks."""
+    """Return markdown as one line of plain text; code keeps its backticks."""
     text = _MARKS.sub(lambda mark: mark["code"] or mark["label"] or "", text)
     lines = [_CHECKBOX.sub("", _LINE_MARK.sub("", line)).strip() for line in text.splitlines()]
     joined = ""
@@ -163,7 +163,7 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
     run: list[_Block] = []
     for block in blocks:
         if text[block.start : block.end].rstrip(" *").endswith(":") and not block.bullet:
-            continue  # it is the lead of what follows
+            continue  # it introduces the next block
         if run and not (block.bullet and run[-1].bullet and block.headings == run[-1].headings):
             yield run
             run = []
@@ -186,7 +186,7 @@ def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
 
 
 def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -> Iterator[Passage]:
-    """Yield passages made of neighbouring spans, each of as many as fit."""
+    """Yield passages made of neighbouring spans: as many spans per passage as fit."""
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
         if len(plain(text[start:next_end])) <= longest:
@@ -198,7 +198,7 @@ def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -
 
 
 def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
-    """Yield passages made of some blocks, each of as many whole items or sentences as fit."""
+    """Yield passages made of neighbouring blocks: as many whole items or sentences per passage as fit."""
     spans = [span for block in run for span in _spans(text, block, longest)]
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
@@ -213,7 +213,7 @@ def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
 
 
 def _short(text: str, start: int, end: int) -> bool:
-    """Whether a list item is too short to be a passage."""
+    """Whether a list item is too short to be a passage of its own."""
     return len(text[start:end]) < 3 * LONGEST // 4
 
 

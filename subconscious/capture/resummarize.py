@@ -40,7 +40,7 @@ LOOKED_AT = 100
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Whether new lines of a session were read, and whether it was summarised again."""
+    """Whether new lines of a session were read, and whether the session was summarised."""
 
     session_id: str
     read: bool = False
@@ -48,7 +48,7 @@ class Done:
 
 
 async def following(app: App, session_id: str) -> Done | None:
-    """Read or summarise the first of the next ``LOOKED_AT`` sessions that needs it; None if no session is left."""
+    """Read or summarise a session after ``session_id`` that needs it, among ``LOOKED_AT``; None if none is left."""
     found = await ended_sessions.after(app.database, session_id, LOOKED_AT)
     for over in found:
         done = await _look_at(app, over)
@@ -99,7 +99,7 @@ async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) 
 
 
 def _grown(over: EndedSession) -> Iterator[str]:
-    """Yield the files of a session with unread lines, its own before those of its sub-agents."""
+    """Yield the files of a session that have unread lines: its own transcript before those of its sub-agents."""
     for path, read in sorted(over.read.items(), key=lambda one: (Path(one[0]).name.startswith(AGENT_FILE), one[0])):
         file = Path(path)
         if file.is_file() and file.stat().st_size > read:

@@ -1,6 +1,6 @@
 """Shows what capture finds in each sentence of some turns, including sentences that are not candidates.
 
-`seen` is the only caller of the extractors for this purpose. To add another judge of sentences, add it here, with its
+Explanations call the extractors only through `seen`. To add another judge of sentences, add it here, with its
 probability as the confidence.
 """
 
@@ -32,7 +32,7 @@ SORTS = {
     "resolved": "a fault and its fix, in separate sentences",
     "reply": "an answer to a question",
 }
-"""Readable names of the sources with which the reasons of candidates begin."""
+"""Readable names for the sources that a candidate's reason may begin with."""
 
 PASSING = "reads like a task, a question or something for the moment"
 PASTED = "its message was too long to have been typed"
@@ -82,7 +82,7 @@ def _of_turn(
         else:
             reasons = (_why_not(sentence, turn, worded, likely),)
             yield Seen(sentence, turn, turn.origin, confidence=likely.get((turn.id, sentence), 0.0), reasons=reasons)
-    # A quote of a command, or of text that is not a sentence.
+    # The other candidates quote a command, or text that is not a sentence.
     yield from (_candidate(squeeze(one.evidence.quote), turn, one) for one in rest)
 
 

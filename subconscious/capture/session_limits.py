@@ -50,7 +50,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
 
 
 def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[int, str]:
-    """Return, by id, why captures of a session are discarded: they exceed its limits or repeat others.
+    """Return, by id, why captures of a session are discarded: they exceed the session's limits or repeat others.
 
     Captures that may become unconfirmed are chosen first, because most of the others are never reviewed.
     """
@@ -83,7 +83,7 @@ def _says_what_is_doubted(rows: Sequence[SessionCapture]) -> set[int]:
     """Return the ids of captures that repeat a doubtful one.
 
     A capture is doubtful if the poisoning check flagged it, or if a model found it and there is a reservation. A
-    deceived assistant words one claim in many ways; a harmless wording of the claim must not be chosen.
+    deceived assistant words one claim in many ways; a harmless-looking wording of the claim must not be chosen.
     """
     warned = [row for row in rows if row["level"] != Level.NONE or (row["reservation"] and _is_of_model(row))]
     entries = [_entry(row, fixed=True) for row in warned]
@@ -106,8 +106,8 @@ def _may_be_given(row: SessionCapture) -> bool:
 def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: float) -> dict[int, str]:
     """Return, by id, why queued captures are discarded: they exceed the limits or are below the review threshold.
 
-    Findings of the rules, findings of a model, and statements of the user have a limit each, so that none displaces
-    another.
+    Findings of the rules, findings of a model, and statements of the user have separate limits, so that no group
+    displaces another.
     """
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
     fit = [row for row in ranked if _may_be_given(row)]
@@ -131,13 +131,13 @@ def _finder(row: SessionCapture) -> str:
 DISPLACED = "displaced by stronger captures of its session"
 REPEATED = "repeats another capture of its session"
 _SAME = 0.7
-"""Captures can only repeat each other if more than this share of the shorter one's words (0 to 1) is in both."""
+"""Two captures can repeat each other only if both have more than this share of the shorter one's words (0 to 1)."""
 
 _ALIKE = 0.8
-"""If more than this share of the longer one's words (0 to 1) is in both, any difference makes them two statements."""
+"""If both captures have more than this share of the longer one's words, any difference makes them two statements."""
 
 _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
-"""Differences that a longer and a shorter quote of one text may have. They only count if most words agree."""
+"""Differences that a longer and a shorter quote of the same text may have. They count only above ``_ALIKE``."""
 
 TOLD = 0.2
 """The confidence that a capture loses if a stronger capture of its session has all its words."""
@@ -145,7 +145,7 @@ TOLD = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A capture to choose from: ``key`` identifies it to the caller, ``fixed`` ones are always kept."""
+    """A capture to choose from: ``key`` identifies it to the caller; it is always kept if ``fixed`` is true."""
 
     key: Hashable
     confidence: float
@@ -182,7 +182,7 @@ def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
 
 
 def _share(said: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of one statement's words that another statement has, too."""
+    """Return the share of the words ``said`` that are also in ``other``, 0 to 1."""
     return len(said & other) / max(len(said), 1)
 
 
@@ -205,7 +205,7 @@ def _words(text: str) -> frozenset[str]:
 def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
     """Whether one capture of a session repeats another.
 
-    Many common words are enough, even if neither is a paraphrase of the other: only one of them is shown.
+    Many common words are enough, even if neither paraphrases the other, because only one of both would be shown.
     """
     if not said or not told:
         return said == told

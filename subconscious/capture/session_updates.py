@@ -1,4 +1,4 @@
-"""Updates a session after new turns: its summary and hand-over, and the memories that it works on."""
+"""Updates a session after new turns: its summary and hand-over, and the memories about its files and topics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subconscious.transcripts.records import AGENT_FILE
 def attested_part(source: Source, batch: Batch) -> Reading:
     """Return a batch without what the session's summary must not use: typed turns that no hook reported.
 
-    If the session is settled, no turns are left.
+    No turns are left if the summary is final (``source.settled``).
     """
     if source.settled:
         return replace(batch.reading, turns=(), branch="")
@@ -36,7 +36,7 @@ def attested_part(source: Source, batch: Batch) -> Reading:
 async def story_of(
     ctx: RecallContext, source: Source, position: int, reading: Reading, judged: Sequence[Judged]
 ) -> sessions.Story | None:
-    """Return the session's new summary; None if summaries are off, it is settled, or the file is a sub-agent's."""
+    """Return the session's new summary; None if summaries are off or final, or if the file is a sub-agent's."""
     wanted = ctx.settings.capture and ctx.settings.summaries and not source.settled
     if not wanted or Path(source.path).name.startswith(AGENT_FILE):
         return None
@@ -60,7 +60,7 @@ def story_without_threats(sketch: Sketch, transcript: Transcript | None = None) 
 
 
 _LABELS = re.compile(r"\b(?:Asked|The user stated|Done|The assistant reported): ")
-"""Fixed words of a summary. Attacks also claim what "the user stated", so these words are not checked."""
+"""Fixed words of a summary. They are not checked, because they look like an attack that claims "the user stated"."""
 
 
 def _harmless(text: str) -> str:
@@ -80,7 +80,7 @@ async def touched(ctx: RecallContext, project_id: str, turns: Sequence[Turn], ju
     """Return the ids of memories about the files or topics that these turns worked on."""
     if not ctx.settings.capture:
         return []
-    # In a thread, and only the examined part of each message: a pasted megabyte would delay all answers.
+    # In a thread, and with only the examined part of each message: a pasted megabyte would delay all requests.
     files, topics = await asyncio.to_thread(_worked_on, turns, judged)
     return await fading.about(ctx.database, project_id, files, topics) if files or topics else []
 

@@ -51,8 +51,8 @@ class Batch:
 async def read_batch(app: App, source: Source, place: sessions.Position, final: bool) -> Batch:
     """Return the turns after a position, and which typed ones no hook reported.
 
-    The client may write a prompt before its hook reports the prompt, even just while the end of the previous turn is
-    being read. So recent prompts, and the first ones of a session, are checked again for a moment.
+    The client may write a prompt shortly before the hook reports it, for example while the end of the previous turn is
+    being read. So recent prompts, and the first ones of a session, are checked again for up to ``HOOK_SECONDS``.
     """
     until = monotonic() + HOOK_SECONDS
     while True:
@@ -98,10 +98,10 @@ def _size(path: str) -> int:
 
 
 def is_written(path: str) -> bool:
-    """Whether a transcript exists yet: the client creates it after its first hooks.
+    """Whether a transcript exists yet: the client creates the file only after its first hooks.
 
-    Links are followed, because people keep sessions and `~/.claude` elsewhere, and a caller that can name the link can
-    name its target too. Raises UnreadableTranscriptError if the path is a FIFO, a device, or a broken link.
+    Symbolic links are followed: users move `~/.claude` elsewhere, and a caller who can name a link can name its target
+    too. Raises UnreadableTranscriptError if the path is a FIFO, a device, or a broken link.
     """
     try:
         require_regular(path)

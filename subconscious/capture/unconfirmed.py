@@ -44,23 +44,23 @@ Bond = tuple[Memory, float]
 """A memory that is bound to a prompt or a file, and the strength of the binding, 0 to 1."""
 
 NEIGHBOURS = 20
-"""How many of the most similar active memories are checked for a contradiction to a statement."""
+"""How many active memories, the most similar ones, are checked for whether a statement contradicts them."""
 
 A_SESSION = 2
-"""How many unconfirmed memories may be shown to one session at most, one at a time."""
+"""The maximum number of unconfirmed memories shown to one session; they are shown one at a time."""
 
 OWN_WORDS = 1 / 3
 """The share of the relevance threshold that a statement of the user must reach to be shown with a prompt.
 
-Findings must reach the whole threshold: in replayed sessions three of four less relevant ones did not help. What a user
-said is true, though it was too vague to be stored.
+Findings must reach the whole threshold: in replayed sessions, three of four less relevant findings did not help. A
+statement of the user is true, even if it was too vague to be stored.
 """
 
 REVIEWED = 1 / 2
-"""The same for findings that a model worded, and that its second look confirmed."""
+"""The share of the relevance threshold for findings that a model worded and then confirmed in the second look."""
 
 BOND = 0.8
-"""The minimum strength of its binding to a file at which a memory is shown to a session."""
+"""The minimum strength of the binding between a memory and a file at which the memory is shown with the file."""
 
 NEAR_WORK = 0.4
 """The minimum cosine similarity between the session's prompt and a memory that is bound to a file."""
@@ -103,7 +103,7 @@ async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
             if candidate_from(capture).origin is Origin.USER:
                 if of_user <= 0:
                     continue
-                of_user, places = of_user - 1, places + 1  # takes no place from the assistant's findings
+                of_user, places = of_user - 1, places + 1  # does not use up the limit of the assistant's findings
             elif len(made) >= places and not await _make_room(tx, capture):
                 continue
             place = SessionRef(capture["project_id"], session_id)
@@ -123,9 +123,9 @@ async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
 
 
 async def give_at_once(ctx: RecallContext, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:
-    """Make an unconfirmed memory of what the assistant asked to remember, if the user has just typed it.
+    """Make an unconfirmed memory of a statement that the assistant asked to remember, if the user has just typed it.
 
-    The conditions are those at the end of a session, except that the typed words are the evidence, not the transcript.
+    The conditions are those at the end of a session, but the evidence is what was typed, not the transcript.
     """
     candidate = candidate_from(capture)
     said = any(_says(one, candidate.content) for text in typed for one in sentences(text))
@@ -145,7 +145,7 @@ async def give_at_once(ctx: RecallContext, capture: Capture, typed: Sequence[str
 
 
 def _says(typed: str, content: str) -> bool:
-    """Whether a typed sentence says the same as the content: no other name or number, at most one other word."""
+    """Whether ``content`` says what was ``typed``: it adds no name or number, and at most one other word."""
     added = words(content) - words(typed)
     if len(added) > 1 or any(is_name(word) for word in added):
         return False
@@ -160,7 +160,7 @@ async def _hold_back(tx: aiosqlite.Connection, capture: Capture, why: str, setti
 
 
 async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: str) -> str:
-    """Return the reason if a candidate contradicts an active memory, with the memory's id; else ""."""
+    """Return a reason that names the active memory that a candidate contradicts; "" if it contradicts none."""
     near = await full_text.search(ctx.database, terms(candidate.content), projects_of(project_id), NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near])
     clash = next((one.id for one in known.values() if contradicts(candidate.content, one.content)), None)
@@ -168,7 +168,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 
 
 async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
-    """Judge captures that an earlier version, without unconfirmed memories, left waiting; return counts by outcome."""
+    """Judge captures that waited when an older version had no unconfirmed memories; return counts by outcome."""
     async with ctx.database.write() as tx:
         old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
     if not old:
@@ -187,7 +187,7 @@ async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
 
 
 def _reservations(found: Sequence[Candidate]) -> list[str]:
-    """Return the reservation about each stored candidate. Reads their transcripts: run it in a thread."""
+    """Return the reservation about each stored candidate, "" if none. Reads transcripts: run it in a thread."""
     turns = [turn_of(one) for one in found]
     readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
     spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
@@ -208,11 +208,11 @@ def turn_of(candidate: Candidate) -> Turn | None:
 async def fitting(
     ctx: RecallContext, session_id: str, project_id: str, text: str, stored: Sequence[Hit] = ()
 ) -> list[Hit]:
-    """Return the most relevant unconfirmed memory, or stored statement of the user, for a prompt in a list.
+    """Return a list of one: the unconfirmed memory or stored statement that is most relevant to a prompt.
 
-    ``stored`` are statements that the ordinary search found and that may be given. They must reach the same threshold
-    as unconfirmed ones: being confirmed must not hide them. They only count towards the session's ordinary limits. The
-    list is empty if nothing is relevant enough.
+    ``stored`` has stored statements that the ordinary search found. They need only reach the threshold of unconfirmed
+    memories, so that confirming a statement does not hide it, and count only towards the session's ordinary limits.
+    The list is empty if nothing is relevant enough.
     """
     guesses = await found(ctx, text, project_id, LOOKED_AT) if await _may_be_given(ctx, session_id) else []
     hits = [*guesses, *(replace(hit, rank=hit.relevance) for hit in stored)]
@@ -232,7 +232,7 @@ async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: T
         return []
     which = Filter(project_id, unconfirmed=True)
     named = await full_text.naming(ctx.database, touched.name, projects_of(project_id), LOOKED_AT, which)
-    named = [memory for memory in named if found_path(memory.content) != touched.path]  # the session has found it
+    named = [memory for memory in named if found_path(memory.content) != touched.path]  # the file is already found
     strengths = [(memory, bond(memory, touched)) for memory in named]
     nearness = await _cosines(ctx, touched.work[:WORK_LETTERS], [one.id for one in named]) if touched.work else {}
     changed = await changed_since(ctx, project_id, touched.name, named)
@@ -267,7 +267,7 @@ async def about_failure(
 
 
 async def one_at_a_time(ctx: RecallContext, session_id: str, bound: Sequence[Bond]) -> list[Bond]:
-    """Return the bound memories with at most one new unconfirmed memory, or without it if the limit is reached."""
+    """Return the bound memories, of new unconfirmed ones at most the first, or none if the limit is reached."""
     if not any(memory.unconfirmed for memory, _ in bound):
         return list(bound)
     known = await surfaces.hashes_in_context(ctx.database, session_id)
@@ -296,11 +296,11 @@ async def found(ctx: RecallContext, text: str, project_id: str | None, limit: in
 
 
 async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[int, float]:
-    """Return the cosines of unconfirmed memories to a text, by id. No index has these memories: read their vectors."""
+    """Return the cosines of unconfirmed memories to a text, by id, from stored vectors: no index has these memories."""
     vector = await ctx.embed(text) if ids else None
     if vector is None:
         return {}
-    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
+    from subconscious.store import vectors  # not at the top of the module: it imports numpy, which takes 0.1 s
 
     near = await vectors.stored_vectors(ctx.database, ids)
     return {number: float(vector @ one) for number, one in near.items() if len(one) == len(vector)}
@@ -311,10 +311,10 @@ async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
 
 
 async def _best(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the best hit as a list, without memories that a later check has flagged.
+    """Return the best hit in a list, without memories that a later check for poisoning has flagged.
 
     Memories with a confidence below the review threshold are left out until another session finds them: in replayed
-    sessions they misled as often as they were needed.
+    sessions they misled as often as they helped.
     """
     flagged = await poison.levels(ctx.database, [hit.memory.id for hit in hits])
     sure = [hit for hit in hits if not is_below(hit.memory.confidence, ctx.settings.review_threshold)]

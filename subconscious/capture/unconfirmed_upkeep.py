@@ -1,7 +1,6 @@
 """Makes unconfirmed memories when a session ends, and confirms or retires those that were shown to the session.
 
-Statements of the user that have waited since an earlier version, which could not judge most of them, are judged again
-once.
+Statements of the user that an older version left waiting, because it could not judge them, are judged again once.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ async def conclude(app: App, ctx: RecallContext, session_id: str) -> None:
 
 
 async def settle_all(app: App) -> None:
-    """Settle ended sessions that have not been settled yet, and judge captures that an earlier version left waiting."""
+    """Settle ended sessions that have not been settled yet, and judge captures that an older version left waiting."""
     ctx = app.recall_context()
     if not ctx.settings.unconfirmed:
         return
@@ -58,7 +57,7 @@ async def settle_all(app: App) -> None:
 
 
 _UNSURE = re.compile(r"confidence [\d.]+ is below [\d.]+(?::|\Z)")
-"""The reason of a capture that waits only because of its confidence, not because of doubts about who typed it."""
+"""Matches the reason of a capture that waits only because of its confidence, not because of who may have typed it."""
 
 NEIGHBOURS = 10
 
@@ -66,7 +65,7 @@ NEIGHBOURS = 10
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
     """Store a session's waiting statements that this version would store without a review; return their number.
 
-    Statements that contradict or would replace a memory continue to wait, because they may have been withdrawn.
+    Statements that contradict or would replace a memory keep waiting, because the user may have changed their mind.
     """
     async with app.database.write() as tx:
         waiting = [one for one in await store.waiting(tx, session_id) if _may_be_sure(one)]
@@ -110,7 +109,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 async def _store(ctx: RecallContext, capture: Capture, judged: Judged) -> bool:
     repeats = await merging.repeated(ctx, [judged], capture["project_id"])
     if any(repeats.replaced.values()) or repeats.in_doubt:
-        return False  # what it would replace may be newer
+        return False  # the memory that it would replace may be newer
     where = Provenance(SessionRef(capture["project_id"], capture["session_id"]))
     async with ctx.database.write() as tx:
         now = await captures.require(tx, capture["id"])

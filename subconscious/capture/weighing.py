@@ -1,8 +1,8 @@
 """Computes the raw confidence of a draft: from its strength if a person chose or approved it, else by a linear model.
 
-``bench/capture_train.py`` makes the weights of the model. Its numeric features distinguish a reason from a list of
-edits: the length, the counts of words by type (causes, hedges, edits, tests, reviews), code names, and the source. They
-also work for other projects, which words alone do not.
+``bench/capture_train.py`` trains the model. Its numeric features distinguish a reason from a list of edits: the length,
+the counts of words by type (causes, hedges, edits, tests, reviews), code names, and the source. Unlike words, these
+features also work for projects that are not in the training data.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ A sign is a feature that is not a word.
 """
 
 SIGNS_COUNT = 2.0
-"""The factor on the score of the signs, relative to the score of the words."""
+"""The weight of the score of the signs, relative to the score of the words."""
 
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!:;`\"]")
 _MOST_TOKENS = 200
@@ -44,7 +44,7 @@ _SETTLED = {"answer", "approved"}
 """Sources of statements that a person chose or approved, so that no model has to weigh them."""
 
 QUEUE = 0.38
-"""The minimum probability of a draft that waits for a person."""
+"""The minimum probability at which a draft is queued for review."""
 
 _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
 """Points that map the model's probability to a confidence, which stays just below the threshold for storing."""
@@ -54,7 +54,7 @@ _STRUGGLE = 0.9
 
 
 def signs(draft: Draft) -> Iterator[str]:
-    """Yield the features of a draft besides its words: position and source."""
+    """Yield the features of a draft other than its words: signs, source and origin."""
     yield from (f"s:{sign}" for sign in draft.signs)
     yield f"src:{draft.source}"
     yield f"origin:{draft.turn.origin}"
@@ -69,13 +69,13 @@ def confidence(draft: Draft) -> float:
 
 
 def worth(draft: Draft) -> float:
-    """Return the value of a draft for a reviewer, 0 to 1."""
+    """Return the probability, 0 to 1, that a draft is worth a person's review."""
     chance = joint_probability("worth", words_and_pairs(draft.content), signs(draft), looks(draft))
     return lifted(draft, chance)
 
 
 def lifted(draft: Draft, chance: float) -> float:
-    """Return the probability of a draft, raised if it is an observed failure with a repair."""
+    """Return the probability ``chance`` of a draft, raised if the draft is an observed failure with a repair."""
     return max(chance, _STRUGGLE) if draft.source == "struggle" else chance
 
 
@@ -176,7 +176,7 @@ _WORDS = {
     "done": r"\b(?:done|complete\w*|success\w*|verified|confirmed|pass(?:es|ed)?|clean|pushed|committed)\b",
     "option": r"\boption\b|\balternativ\w+",
 }
-"""Patterns for types of words, in upper or lower case."""
+"""Patterns for types of words, which ignore case."""
 
 _CASED = {
     "todo": r"\b(?:TODO|next|later|follow-up|remaining|plan(?:ned)?)\b",
@@ -210,11 +210,11 @@ _MOST = 4
 """Counts of words of one type are limited to this value."""
 
 _SHORT = 200
-"""Drafts of fewer characters count as this long in the logarithm of the length."""
+"""The minimum length in characters that is used for the logarithm of a draft's length."""
 
 
 def looks(draft: Draft) -> list[float]:
-    """Return the features of a draft, scaled to about one; the first is the logarithm of its length."""
+    """Return the numeric features of a draft, scaled to about one; the first is the logarithm of the draft's length."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said

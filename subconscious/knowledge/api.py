@@ -29,7 +29,7 @@ RECENT = 86_400.0
 
 
 class KnowledgeArgs(Args):
-    """Arguments. ``mode`` is the kind of digest that the command `memory` shows; if it is None, the daemon chooses."""
+    """``mode`` is the kind of digest that the command `memory` shows; if it is None, the daemon chooses."""
 
     mode: Mode | None = None
 
@@ -66,7 +66,7 @@ class Knowledge(Handler):
         project = await self.here(args)
         if not self.app.recall_context().settings.rendered:
             raise RequestError(
-                "no files are written, because the setting rendered is false", "remove it from config.toml"
+                "no files are written: the setting `rendered` is false", "remove `rendered` from config.toml"
             )
         place = await rendered.refresh(self.app, project, days=rendered.DAYS)
         files = sorted(str(path.relative_to(place)) for path in place.rglob("*.md"))
@@ -78,7 +78,7 @@ class Knowledge(Handler):
         mode = args.mode or await self._mode(project)
         digest = await MODES[mode](self, project)
         if digest["mode"] == "patterns" and args.origin is not Origin.USER:
-            digest["friction"] = []  # it quotes captures that wait for a person
+            digest["friction"] = []  # these problems quote captures that wait for a person
         return digest
 
     async def _mode(self, project: Project) -> Mode:

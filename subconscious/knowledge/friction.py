@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "friction"
 BY_WORDS = 0.6
-"""The share of common words (0 to 1) from which two captures count as reports of the same problem."""
+"""The minimum share of common words (0 to 1) at which two captures count as reports of the same problem."""
 MOST_NAMED = 10
-"""The most sessions that a pattern names."""
+"""The maximum number of sessions that a pattern names."""
 COMPARED = 500
-"""The most captures that are compared, in the worst case each with each."""
+"""The maximum number of captures that are compared, in the worst case every pair of them."""
 LONGEST = 400
 SHORT = 100
 
@@ -72,7 +72,7 @@ async def find(app: App, project: Project) -> list[Friction]:
 async def propose(app: App, project: Project) -> list[int]:
     """Put new patterns into the review queue; return their capture ids.
 
-    A pattern that has been proposed before is not proposed again.
+    A pattern that was proposed before is not proposed again.
     """
     ctx = app.recall_context()
     if not ctx.settings.capture:

@@ -13,9 +13,9 @@ from subconscious.framing.rules import date_of, speaker
 from subconscious.text.quoting import quote, word
 
 LONGEST = 400
-"""The most characters of one memory."""
+"""The maximum number of characters shown of one memory."""
 LONGEST_FILE = 200_000
-"""The most characters of one file."""
+"""The maximum number of characters in one file."""
 
 HEAD = (
     "# {title}: {name}\n\n"
@@ -26,7 +26,7 @@ SECTIONS = ((PROMOTED, "Project knowledge"), (OBSERVED, "Observed"))
 
 
 def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionStatus]) -> str:
-    """Return the text of a project's knowledge file: promoted memories, then those of status "observed", by score."""
+    """Return the text of a project's knowledge file: promoted memories, then observed ones, both by score."""
     ranked = sorted(found, key=lambda memory: (-known[memory.id].score, -memory.said_at, memory.id))
     lines = [HEAD.format(title="What is known", name=word(name))]
     for status, title in SECTIONS:
@@ -39,13 +39,13 @@ def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionS
 
 
 def patterns(name: str, found: Iterable[Memory]) -> str:
-    """Return the text of the file of a project's approved patterns."""
+    """Return the text of the file with a project's approved patterns."""
     lines = [HEAD.format(title="What keeps coming back", name=word(name))]
     return _bounded([*lines, *_section("Patterns", (_entry(memory) for memory in found))])
 
 
 def daily(name: str, day: str, learned: Iterable[Memory], sessions: Iterable[Session]) -> str:
-    """Return the text of the file of a day's memories and sessions; "" for a day without any."""
+    """Return the text of the file with a day's memories and sessions; "" for a day without either."""
     session_lines = [_session(session) for session in sessions if session.title or session.summary]
     entries = [_entry(memory) for memory in learned]
     if not session_lines and not entries:

@@ -2,7 +2,7 @@
 
 ``rendered/<project>/`` contains files for people, and the file ``start``: a line with ids of memories, and then the
 text that a session's hook prints if the daemon does not answer. ``rendered/paths/<hash of a folder>`` contains the
-project id of a folder. Each file is derived from the store, replaced as a whole, and deleted with its source.
+project id of a folder. Each file is derived from the store, replaced as a whole, and deleted when its source is gone.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ Dated = TypeVar("Dated")
 PAUSE = 5.0
 """Seconds between two checks for changes. Changes are rendered when a check finds no further change."""
 LEAVING_SECONDS = 3.0
-"""The most seconds for the last rendering when the daemon stops."""
+"""The maximum number of seconds for the last rendering, when the daemon stops."""
 LONGEST_WAIT = 30.0
 """Seconds after which changes are rendered even if more changes arrive."""
 DAY = 86_400.0
 DAYS = 30
-"""The number of days that have a log file."""
+"""The number of days that have a log file: the latest ones."""
 RECENT_DAYS = 2
 """The number of latest log files that are rendered after a change."""
 COMPARED = 2000
-"""The most memories of a project that are ranked."""
+"""The maximum number of a project's memories that are ranked."""
 START = "start"
 PATHS = "paths"
 LONGEST_ID = 100
-"""The most bytes of a project's id in a file."""
+"""The maximum number of bytes that are read to get a project's id from a file in ``rendered/paths``."""
 FRESHEN = DAY / 2
 """The age in seconds from which an unchanged file gets a new modification time: hooks ignore files that look old."""
 
 
 async def run(app: App) -> None:
-    """Render all projects, and then every change until cancelled."""
+    """Render all projects, and then every change, until cancelled."""
     done: _RenderedUpTo | None = None
     try:
         done = await _attempt(app, None)
@@ -73,13 +73,13 @@ async def run(app: App) -> None:
         while True:
             await asyncio.sleep(LONGEST_WAIT if done.failed else PAUSE)
             newest = await events.latest_id(app.database)
-            # During a series of changes it waits, but not for long.
+            # While further changes arrive, rendering waits, but only up to LONGEST_WAIT.
             if newest == seen or time() - done.at > LONGEST_WAIT:
                 done = await _attempt(app, done)
             seen = newest
     except asyncio.CancelledError:
-        # If the next start finds no daemon, it must not print what was archived a moment ago, even if this daemon had
-        # rendered nothing yet.
+        # If the next session's hook finds no daemon, it must not print a memory that was archived a moment ago. So
+        # render even if this daemon has rendered nothing yet.
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVING_SECONDS):
                 await _attempt(app, done)
@@ -103,19 +103,19 @@ async def _attempt(app: App, before: _RenderedUpTo | None) -> _RenderedUpTo:
         else:
             now = replace(now, failed=not await _round(app, now, before))
     except Exception:
-        # After any error everything since the last success is rendered again.
+        # After an error, everything that changed since the last success is rendered again.
         log.exception("memories can't be rendered")
         return replace(before or _RenderedUpTo(0, 0.0), failed=True)
     return now
 
 
 async def _round(app: App, now: _RenderedUpTo, before: _RenderedUpTo) -> bool:
-    """Render the projects that changed since the last round; return whether all succeeded. The next round retries."""
+    """Render the projects that changed since the last round; return whether all succeeded. Failed ones are retried."""
     flagged, app.signals.unrendered = app.signals.unrendered, set()
     try:
         return await _render_changed(app, now, before, flagged)
     except BaseException:
-        app.signals.unrendered |= flagged  # also when cancelled: the last rendering is still to come
+        app.signals.unrendered |= flagged  # even when cancelled: the last rendering is still to come
         raise
 
 
@@ -153,7 +153,7 @@ async def render_everything(app: App) -> int:
 
 
 async def render_all(app: App) -> int:
-    """Do the same as ``render_everything``, without taking the lock; the caller must have taken it."""
+    """Do the same as ``render_everything``, but without acquiring the lock: the caller must hold it."""
     root = app.home.root / "rendered"
     found = await renderable.projects(app.database) if app.recall_context().settings.rendered else []
     known = {PATHS, *(project.id for project in found)}
@@ -167,7 +167,7 @@ async def _try(app: App, project: Project, days: int, *, whole: bool = True) -> 
     try:
         await _render(app, project, days, whole=whole)
     except OSError:
-        log.exception("project %s can't be rendered", project.id)  # the others still can
+        log.exception("project %s can't be rendered", project.id)  # the other projects are still rendered
         app.signals.unrendered.add(project.id)
         return False
     return True
@@ -254,7 +254,7 @@ def _day(before: int) -> str:
 
 
 async def _start(app: App, project: Project) -> bytes:
-    """Return the content of the file ``start``, described above; b"" if there are no memories to show."""
+    """Return the content of the project's file ``start``; b"" if there are no memories to show."""
     before = await sessions.latest_other(app.database, project.id, "")
     ctx = app.recall_context(_options(before))
     if not ctx.settings.surface:
@@ -282,7 +282,7 @@ async def _unflagged_context(ctx: RecallContext, start: Start) -> rules.Context:
 
 
 def _options(before: Session | None) -> Mapping[str, str]:
-    """Return the plugin options of the previous session, without environment variables, which applied to it alone."""
+    """Return the previous session's plugin options, without environment variables, which applied only to it."""
     said = json.loads(before.options) if before is not None else {}
     pairs = said.items() if isinstance(said, dict) else ()
     return {name: value for name, value in pairs if isinstance(value, str) and not name.startswith(PREFIX)}
@@ -294,7 +294,7 @@ def _key(path: str) -> str:
 
 
 def _place(root: Path, project_id: str, files: Mapping[str, bytes], paths: Sequence[str]) -> None:
-    """Write a project's files, and delete those in ``rendered/paths`` for folders that are no longer the project's."""
+    """Write a project's files; delete the files in ``rendered/paths`` of folders that have left the project."""
     place = root / project_id
     for each in (root, root / PATHS, place, place / "log"):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)

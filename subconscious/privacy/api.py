@@ -24,7 +24,7 @@ class Privacy(Handler):
         return {"findings": await redactions.listing(self.app.database, args.limit)}
 
     async def cmd_allow_finding(self, args: Args) -> wire.AllowResult:
-        """Exclude a value, named by its hash, from redaction; for a person only."""
+        """Exclude a value, identified by its hash, from redaction; for a person only."""
         await redacting.allow(self.app, args.digest, args.reason)
         return {"hash": args.digest, "allowed": True}
 

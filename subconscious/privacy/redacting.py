@@ -18,7 +18,7 @@ from subconscious.store.text_columns import Change, Row
 from subconscious.wire.privacy import RedactStoredResult, StoredFinding
 
 BATCH = 25
-"""The number of rows that are scanned at once."""
+"""The number of rows in a batch of the scan."""
 
 ROUND_SECONDS = 1.0
 """Seconds of work after which the scan of stored data pauses until the next round of maintenance."""
@@ -27,7 +27,7 @@ LONGEST_ROUND = 10.0
 """Seconds after which the scan pauses even if it mostly waited for hooks, so that other maintenance continues."""
 
 PASSES = 3
-"""The most scans in one request: a secret that is recognised late may also occur in rows scanned earlier."""
+"""The maximum number of scans in one request: rows scanned earlier may contain a secret that is recognised later."""
 
 
 async def allow(app: App, digest: str, reason: str) -> None:
@@ -39,7 +39,7 @@ async def allow(app: App, digest: str, reason: str) -> None:
 
 
 async def disallow(app: App, digest: str) -> None:
-    """End the exclusion of a value, identified by its hash; maintenance then redacts it in stored data, too."""
+    """End the exclusion of a value, identified by its hash; maintenance then redacts the value in stored data."""
     async with app.database.write() as tx:
         await redactions.disallow(tx, digest)
         await redactions.save_state(tx, {})
@@ -94,7 +94,7 @@ def _line(place: str, column: str, find: Detection) -> StoredFinding:
 
 
 async def redact_stored(app: App) -> RedactStoredResult:
-    """Redact what the current rules find in all stored data, and erase the remaining copies of it."""
+    """Redact what the current rules find in all stored data, and erase the remaining copies of the redacted values."""
     changed = 0
     for _ in range(PASSES):
         known = _known()
@@ -107,7 +107,7 @@ async def redact_stored(app: App) -> RedactStoredResult:
         await redactions.save_state(tx, {"rules": rules(), "done": True})
     files = await asyncio.to_thread(remaining_copies.rewrite, app.home, lambda text: redact(text).text)
     copies = await erase_traces(app) if changed or files else 0
-    await rendering.render_everything(app)  # a shortened quote may show a secret in another form there
+    await rendering.render_everything(app)  # rendered files shorten quotes, which may change the form of a secret
     return {"rows": changed, "files": files, "copies": copies}
 
 
@@ -124,7 +124,7 @@ async def _batches(app: App, table: text_columns.Table, after: tuple[Any, ...] =
 
 
 async def _clean(app: App, batch: list[Row], actor: str) -> int:
-    """Redact the rows of a batch that need it, reading each again in the transaction; return how many were changed."""
+    """Redact the rows of a batch that need it; return how many changed. Each row is read again in the transaction."""
     suspects = await asyncio.to_thread(_suspects, batch)
     if not suspects:
         return 0
@@ -159,7 +159,7 @@ def _cleaned(row: Row) -> dict[str, str]:
 
 
 def rules() -> str:
-    """Return a text that changes when the rules or strategies of redaction change."""
+    """Return a string that changes when the rules or strategies of redaction change."""
     current = policy.in_use()
     return " ".join([VERSION, *(f"{sort}={strategy}" for sort, strategy in sorted(current.strategies.items()))])
 
@@ -187,8 +187,8 @@ async def rescan_stored(app: App) -> None:
         if state["changed"] or files:
             await erase_traces(app)
             await rendering.render_everything(app)
-    # A secret that became known meanwhile may be in rows that were scanned before: that starts a new scan, and its
-    # state must not be overwritten with the progress of this one.
+    # If a secret became known meanwhile, rows that were scanned before may contain it, so that a new scan starts. Its
+    # state must not be overwritten with the progress of this scan.
     if known == _known():
         async with app.database.write() as tx:
             await redactions.save_state(tx, state)
@@ -204,7 +204,7 @@ async def _remaining(app: App, state: dict[str, Any]) -> AsyncIterator[tuple[tex
 
 
 async def erase_traces(app: App) -> int:
-    """Rewrite what may still contain deleted data: database, WAL, vector index, copies of the database.
+    """Rewrite everything that may still contain deleted data: database, WAL, vector index, copies of the database.
 
     Returns how many old copies were replaced by one new copy.
     """

@@ -33,7 +33,7 @@ _DECIDED = " Decided: "
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 MOST_OF_A_PLAN = 3
-"""The maximum number of decisions kept from one plan: the rest describes work, which the code shows later."""
+"""The maximum number of decisions kept from one plan. Most of a plan describes work, which the code will show."""
 
 _LONGEST_DECISION = 280
 _SHORTEST_DECISION = 40
@@ -78,7 +78,7 @@ _FEWEST_NAMES = 2
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the user's answers that decide a question, chosen or typed, each with the question, its subject."""
+    """Yield the user's answers that settle a question, chosen or typed, each together with the question."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             question, _, answer = line.partition(ANSWERS)

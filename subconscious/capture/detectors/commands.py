@@ -9,7 +9,7 @@ CHECKS = {
     "lint": re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE),
     "test": re.compile(r"\btests?\b", re.IGNORECASE),
 }
-"""The checks that a hook or script may run, with the words for each. A text may match several rows."""
+"""The checks that a hook or script may run, with a pattern for each. A text may match several patterns."""
 
 _NOISE = re.compile(
     r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|(?<!\s)\s*2>\s*(?:&1|/dev/null)|"

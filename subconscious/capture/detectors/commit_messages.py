@@ -22,7 +22,7 @@ _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{
 
 
 def message(command: str) -> tuple[str, str] | None:
-    """Return a command's commit message without trailers: as written, and stripped; None if the command has none."""
+    """Return a command's commit message without trailers, twice: as written, and stripped; None if there is none."""
     found = _HERE.search(command) or _INLINE.search(command)
     if found is None:
         return None
@@ -34,7 +34,7 @@ def message(command: str) -> tuple[str, str] | None:
 
 
 def commits(exchange: Exchange) -> Iterator[Draft]:
-    """Yield commit messages of an exchange that have a body. Git's log already shows messages of one line."""
+    """Yield the commit messages in an exchange, except messages of one line, which Git's log already shows."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             if found := message(command):

@@ -1,7 +1,7 @@
 """Conventions of a project: checks and wrappers that are run repeatedly, and the checks of a pre-commit hook.
 
-Checks and wrappers are derived from the commands themselves, which a person allowed. The hook is derived from sentences
-of the assistant. Nothing is derived from the text of an error or a page.
+Checks and wrappers are derived from the commands themselves, which the user allowed. The hook's checks are derived from
+sentences of the assistant. Nothing is derived from the text of an error or a web page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CHECK = re.compile(
     r"(?P<task>(?:test|lint|typecheck|type-check|check|build|vet|fmt|format|clippy|css)[\w:-]*)|pytest|ruff check|ruff format|mypy))(?=\s|\Z)"
 )
 _ALONE = re.compile(r"\s*(?:cd [\w./~-]+ && )?[\w./:=, -]+(?: 2>&1)?(?: \| (?:tail|head)(?: -[n ]{0,2}\d+)?)?\s*\Z")
-"""A line that runs a single command, perhaps after `cd`; it may show only the beginning or the end of the output."""
+"""Matches a line that runs a single command, perhaps after `cd`, and perhaps piped into `head` or `tail`."""
 
 _WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?P<command>(?:git|{_NAMES}) \w+)")
 _BARE = re.compile(r"(?:^|&&|;)\s*(?P<command>git \w+)")
@@ -65,7 +65,7 @@ _NO_WRAPPERS = {
     "timeout",
     *"if then else elif do while until for case select ls cat cp mv mkdir touch type watch xargs eval ssh repeat test".split(),
 }
-"""Words before a command that are not a wrapper script of the project."""
+"""Words that can precede a command without being a wrapper script of the project."""
 _PURPOSES = (
     ("runs the test suite", r"test|pytest"),
     ("auto-fixes lint and formatting", r"fix|fmt|format"),
@@ -205,7 +205,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
 
 
 def _wrapped(wrapper: str, seen: _Seen) -> str:
-    """Return sentences that name the tools that a wrapper runs, and the tools that are also run without it."""
+    """Return sentences that name the tools that a wrapper runs, and the commands that are run without the wrapper."""
     under = seen.under[wrapper]
     tools = sorted({command.split()[0] for command in under}, reverse=True)
     shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]
@@ -226,11 +226,11 @@ def _direct(bare: Sequence[str]) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return a list in words: a, b and c."""
+    """Join words into an English list: a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _quoted(commands: Sequence[str]) -> str:
-    """Return commands as a list in words: `a`, `b` and `c`."""
+    """Join commands into an English list: `a`, `b` and `c`."""
     return _listed([f"`{command}`" for command in commands])

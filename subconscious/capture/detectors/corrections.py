@@ -1,8 +1,8 @@
 """Estimates whether a prompt corrects the assistant, from its shape and, with an embedder, its meaning.
 
-Cue words find one correction in twelve. A correction continues a conversation: it is short, begins with a small letter
-or a doubt, contains "it" and "that", or asks why. A prompt that starts new work names the subject of the work
-(bench/correction_train.py).
+Cue words find one correction in twelve. A correction continues a conversation: it is short, begins with a lower-case
+letter or a word of doubt, contains "it" and "that", or asks why. A prompt that starts new work names its subject.
+``bench/correction_train.py`` trains the weights.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def chance(text: str, meaning: numpy.ndarray | None = None) -> float:
 
 @cache
 def _weights(name: str) -> tuple[list[float], numpy.ndarray, float]:
-    import numpy  # imports numpy, which would delay the start by a tenth of a second
+    import numpy  # not at the top of the module: the import takes a tenth of a second
 
     with (
         files("subconscious.capture.detectors").joinpath("corrections.npz").open("rb") as file,

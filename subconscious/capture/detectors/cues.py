@@ -14,7 +14,7 @@ from subconscious.domain.model import Strength
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row. ``name`` is shown to people. If ``kept`` is true, the words of the cue are part of the summary.
+    """One row of the table. ``name`` is shown to people. If ``kept``, the words of the cue are part of the summary.
 
     ``corrects`` marks cues that have full strength only in a correction: after an interruption, or in a message that
     begins with a word such as "no" or "wrong".

@@ -1,7 +1,7 @@
 """Findings of the assistant: causes, conclusions, summaries, and the reasons in an approved plan.
 
-The assistant's texts are cut into passages. Narration and reports of passing checks are dropped, references are
-replaced by names, and claims that were withdrawn later are left out. A small model scores the remaining passages.
+The assistant's texts are cut into passages. Narration and reports of passing checks are dropped, missing subjects are
+added, and claims that were withdrawn later are left out. A small model scores the remaining passages.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from subconscious.text import wording
 FEWEST_WORDS = 6
 FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
-"""The characters reserved for the context that precedes a passage: heading, introduction, topic of the exchange.
+"""The number of characters reserved for the context before a passage: heading, introduction, topic of the exchange.
 
-The topic is only added if the heading and the introduction take less than half of them.
+The topic is added only if the heading and the introduction need less than half of this number.
 """
 
 _GENERIC = re.compile(
@@ -70,7 +70,7 @@ _DRAWN_UP = re.compile(r"(?:^|/)\.claude/plans/")
 """Paths of plan files. The client names these files at random, so a name tells a reader nothing."""
 
 _MOST_EDITS = 4
-"""From this many edits on, a passage without a reason counts as a changelog, which Git has already."""
+"""A passage with at least this many edits and no reason counts as a changelog, which Git already has."""
 
 _VERB_ALONE = re.compile(
     r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
@@ -216,7 +216,7 @@ def named(exchange: Exchange, passage: Passage, said: str) -> str:
 
 
 def _placed(exchange: Exchange, content: str) -> str:
-    """Return a passage; if it names no file and there is room, the changed files are added to it."""
+    """Add the names of changed files to a passage, if the passage names no file and there is room."""
     files = [file for file in exchange.files if not _DRAWN_UP.search(file)]
     names = ", ".join(PurePath(file).name for file in files[:4])
     place = f" ({names})"
@@ -254,12 +254,12 @@ def kind_of(turn: Turn, passage: Passage, said: str) -> str:
 
 
 def taken_back(draft: Draft, said: Spoken) -> bool:
-    """Whether a later text of the same exchange withdraws a guess: it shares words with the guess and rejects them."""
+    """Whether a draft is a guess that a later text of the same exchange withdraws."""
     return refuted(draft.turn, draft.quote, said)
 
 
 def refuted(turn: Turn, quote: str, said: Spoken) -> bool:
-    """Whether a text contains a guess that a later turn withdraws."""
+    """Whether ``quote``, a text of ``turn``, is a guess that a later turn withdraws: both have a name in common."""
     if not (said.backs and (_GUESS.search(quote) or _SUSPECT.search(quote))):
         return False
     words = {word.lower() for word in wording.content_words(quote) if wording.is_name(word)}

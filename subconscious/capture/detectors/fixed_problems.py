@@ -42,7 +42,7 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""The maximum length in characters of each part of a statement (problem, cause, fix), by its number of parts."""
+"""Maps the number of parts of a statement (problem, cause, fix) to the maximum length in characters of each part."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:

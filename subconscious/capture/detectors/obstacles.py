@@ -20,7 +20,7 @@ from subconscious.domain.model import Role, Turn
 from subconscious.text.wording import content_words
 
 LONGEST_MESSAGE = 900
-"""The maximum length in characters of a remark about something that just happened; longer texts are summaries."""
+"""The maximum length in characters of a message that is searched for obstacles; longer messages are summaries."""
 
 _FEWEST_WORDS = 4
 _ROOM = 230
@@ -92,9 +92,9 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _narrowed(draft: Draft, exchange: Exchange) -> Draft:
-    """Add the folder to which the test run should be limited, if a run limited to it worked in the exchange.
+    """Add the advice to run only the tests in one folder, if such a run worked in the exchange.
 
-    The folder whose tests are unrelated is never added.
+    The folder that contains the unrelated tests is never advised.
     """
     tools = [turn for turn in exchange.turns if turn.role is Role.TOOL]
     well = [short_command(one) for turn in tools if not turn.failed for one in turn.commands]

@@ -1,7 +1,7 @@
 """Practices of a project, derived from single commands and edits: tests behind a tag, answering a reviewer, changelogs.
 
-Like ``conventions``, they are derived from commands and changes; one row per practice. One run shows how something can
-be done; several runs show that it is usually done in this way.
+``PRACTICES`` has one row per practice. One run shows how something can be done; only several runs show that it is
+usually done in this way.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
     """Yield the practice of staging files by name, if the assistant left other changes out of a commit."""
-    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # their commands are complete here
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # tool turns have only beginnings of commands
     ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
     added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]
     named = all(_FILE.match(word) for _, found in added for word in found["what"].split() if word not in ("--", "\\"))
@@ -153,7 +153,7 @@ def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:
-    # A commit's subject has an author, so it is not our own wording.
+    # The statement about subjects quotes a commit, so its wording is not fixed, as that of a habit must be.
     habit = "" if name == "subjects" else name
     signs = (f"practice:{name}",)
     return Draft(turn, "pattern", text, quote, "practice", signs=signs, reason="seen in what was run", habit=habit)

@@ -1,6 +1,6 @@
 """Texts that the assistant writes for others: descriptions of pull requests, issues, replies to review comments.
 
-They are part of commands that a person allowed, and are worded for readers who don't know the session.
+The texts are part of commands that the user allowed, and are worded for readers who don't know the session.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ESCAPED = re.compile(r"\\([`\"$\\!])")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text for others, as written in a command, and its title."""
+    """A text that a command publishes, as written in the command, and the title of the text."""
 
     text: str
     title: str
 
 
 def published(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the statements in the texts for others that are written in an exchange."""
+    """Yield the statements in the texts that the commands of an exchange publish."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             text = written(command)
@@ -49,7 +49,7 @@ def published(exchange: Exchange) -> Iterator[Draft]:
 
 
 def written(command: str) -> Written | None:
-    """Return the text that a command publishes with ``gh``, from a here-document or the body; None without one."""
+    """Return the text that a command publishes with ``gh``, from a here-document or a body option; None if none."""
     writes = _WRITES.search(command)
     if writes is None:
         return None
@@ -64,7 +64,7 @@ def written(command: str) -> Written | None:
 def _set_in(command: str) -> str:
     """Return the text of a command's first here-document; "" if there is none.
 
-    The opening and the end are searched one after the other: a single pattern would try each end with each opening.
+    The beginning and the end are searched separately: a single pattern would try each beginning with each end.
     """
     opener = _HERE.search(command)
     if opener is None:

@@ -1,6 +1,6 @@
 """Resolves the references of short replies: the option that was picked, the question that was answered.
 
-Only words of the previous turn are added, at most two sentences, and they are marked as the assistant's.
+At most two sentences of the assistant's previous message are added to a reply, marked as the assistant's words.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def _is_brief(text: str) -> bool:
 
 
 def answered(text: str, before: str, number: str = "") -> str:
-    """Return a reply with what it refers to: the option picked, the question asked, or the statement replied to.
+    """Return a reply with what it refers to: the picked option, the question, or the statement that it answers.
 
-    ``number`` is the reply's number if the message numbers its replies like the questions; otherwise it is "".
+    ``number`` is the reply's number if the user numbered the replies like the assistant's questions, else "".
     """
     about = _numbered(number, before) or _picked(text, before) or _asked(before)
     if about:
@@ -100,7 +100,7 @@ def answered(text: str, before: str, number: str = "") -> str:
 
 
 def _numbered(number: str, before: str) -> str:
-    """Return the assistant's question with a number; "" if there is none."""
+    """Return the last list item with ``number`` in the assistant's message; "" if there is none."""
     found = [one for one in _LIST_ITEM.finditer(before) if number and one["number"] == number]
     return wording.shorten(wording.squeeze(plain(found[-1]["text"])), LONGEST_REFERENCE) if found else ""
 

@@ -1,7 +1,7 @@
 """Signs against trusting a cue: questions, conditions, hearsay, hedges, words that are unclear later.
 
-To add a sign, add a row; its name is shown to people. Each sign lowers the cue's strength by one step, those marked
-``to_floor`` to the lowest step.
+To add a sign, add a row; its name is shown to people. Each sign lowers the cue's strength by one step; a sign marked
+``to_floor`` lowers it to the lowest step.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ def _is_question(statement: Statement) -> bool:
 
 def _is_condition(statement: Statement) -> bool:
     if _BARE_CASE.match(statement.sentence):
-        return True  # a case of something described, as in a list of steps, and no rule of its own
+        return True  # describes a case, like an item in a list of steps, and is not a rule
     if _CONDITION_OF_RULE.search(statement.cue):
         return False  # "when X, always Y" is a rule with its condition
     return bool(_CONDITION.search(statement.before))
 
 
 def _is_continued(statement: Statement) -> bool:
-    """Whether an "always" or "never" continues another clause and applies to the subject of that clause."""
+    """Whether "always" or "never" continues a clause, so that it applies only to the subject of that clause."""
     return bool(_RULE.match(statement.cue) and _CONTINUED.search(statement.before))
 
 

@@ -1,6 +1,6 @@
 """Problems and their fixes in one exchange: a sentence that names a fault, and the sentence that reports its fix.
 
-The two are often far apart, with an hour of work between them. Later readers need both.
+The two sentences are often far apart, with an hour of work between them. Later readers need both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _IS_SO = frozenset(
     "adds replaces changes moves removes renames uses updates extracts wraps checks skips passes handles returns sets".split()
 )
 _OF_CHANGES = re.compile(r"\b(?:fix|change|commit|patch|solution)\b", re.IGNORECASE)
-"""Subjects of sentences about a change; with other subjects a verb describes a behaviour ("this returns early")."""
+"""Subjects of sentences about a change. With another subject, a verb describes behaviour ("this returns early")."""
 
 _IN_VAIN = re.compile(
     r"\bd(?:id|oes|o)(?: not|n't) (?:help|work|fix|change|solve|matter|suffice)|\bno effect\b|\bin vain\b|\bto no avail\b",
@@ -48,7 +48,7 @@ _ASIDE = re.compile(
     r"\([^)]*\)|`[^`]*`|\b(?:so|because|since|instead of|rather than|when|if|where|(?<!, )which|that|even|like|for)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""Parts of a sentence that do not tell its outcome: names, asides, reasons and conditions."""
+"""Parts of a sentence that do not say whether a change worked: names, asides, reasons and conditions."""
 
 _GUESS = re.compile(
     r"\b(?:might|may|could|would|probably|perhaps|maybe|possibly|likely|if you|should)\b", re.IGNORECASE
@@ -141,7 +141,7 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 def _quote(fault: _Said, fix: _Said) -> str:
     """Return a quote of both sentences if they are close to each other, else a quote of the fix.
 
-    A quote of the fix is enough: the fix is the later text, and it is not trusted more than the text about the fault.
+    A quote of the fix is enough, because it is the later text and not more trusted than the text about the fault.
     """
     near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
     return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote

@@ -1,7 +1,7 @@
-"""Explicit statements of the user: sentences with a cue.
+"""Explicit statements of the user: sentences with a cue, which is a phrase such as "we decided".
 
-Only typed words are read, sentence by sentence. A cue determines the kind and strength of a sentence, and refinements
-lower the strength. Precision comes first: a missed statement is better than an invented one.
+Only text that the user typed is read. A cue determines the kind and strength of a sentence, and refinements lower the
+strength. Precision comes first: a missed statement is better than an invented one.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
 
 
 def _summary(cue: Cue, statement: Statement) -> str:
-    """Return the statement, with its cue if ``kept``, or the whole sentence if the subject comes before the cue."""
+    """Return the statement, with the cue if ``cue.kept``, or the whole sentence if its subject precedes the cue."""
     said = statement.cue + statement.rest if cue.kept else statement.said
     if wording.content_words(statement.before):
         said = statement.sentence
@@ -132,7 +132,7 @@ def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Stren
 
 
 def _confidence(strength: Strength, content: str) -> float:
-    """Return the confidence that belongs to a strength, raised slightly for statements with names and a reason."""
+    """Return the confidence for a strength, raised slightly if the statement has names, and again for a reason."""
     named = bool(wording.tags(content))
     reasoned = bool(wording.rationale(content))
     return round(strength.prior + 0.02 * named + 0.02 * reasoned, 2)

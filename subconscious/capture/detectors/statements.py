@@ -37,13 +37,13 @@ _BACKWARDS = 2
 """How many preceding sentences are added at most to a sentence that depends on them."""
 
 _CLOSE = 320
-"""The maximum length in characters of a sentence joined with the next, which depends on it or gives its reason."""
+"""The maximum length in characters of a sentence joined with the next ones, which depend on it or give its reason."""
 
 _SHORTEST = 120
 """The minimum length in characters of a statement without a cause: raters kept only one in seven of shorter ones."""
 
 _MOST = 120
-"""How many points of a text, and sentences of a point, are used at most: longer texts are documents."""
+"""The maximum number of points used from a text, and of sentences used from a point: longer texts are documents."""
 
 _SKIPPED = re.compile(
     r"(?:verif\w+|test(?:s|ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|execution order|next steps?|todo|"
@@ -75,7 +75,7 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:
-    """Yield each sentence with its reason and the sentences it depends on, unless these are the whole passage."""
+    """Yield each sentence with its reason and the sentences that it depends on, unless that is the whole passage."""
     places = list(units(text, passage.start, passage.end))
     said = [text[slice(*place)] for place in places]
     for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
@@ -113,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return a passage without "I found that" and the like, idle sentences, and sentences that depend on idle ones."""
+    """Return a passage without "I found that" and the like, and without idle sentences and those depending on them."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -133,21 +133,21 @@ def _said(text: str, passage: Passage) -> str:
 def _says_little(content: str, said: str) -> bool:
     """Whether a statement is too short to be worth keeping, and has no word like "because", "must" or "fails".
 
-    ``said`` is the statement's own text, ``content`` the text with its subject in front. An instruction of a plan is
-    measured without the subject.
+    ``said`` is the statement's own text, ``content`` the text with its subject in front. The length of an instruction
+    in a plan is measured without the subject.
     """
     return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
 
 
 def _lead(lead: str) -> str:
-    """Return the last sentence of a passage's introduction, without its speaker; "" if it is a passing remark."""
+    """Return the last sentence of a passage's introduction, without its speaker; "" if that is a passing remark."""
     spans = sentence_spans(lead, 0, len(lead))
     last = impersonal(lead[slice(*spans[-1])]) if spans else ""
     return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
 
 
 def _looked_at(exchange: Exchange, turn: Turn) -> str:
-    """Return the file that was read or changed last before a turn, as the subject of sentences that name none."""
+    """Return the file that was last read or changed before a turn: the subject of sentences that name no file."""
     before = reversed(exchange.turns[: exchange.turns.index(turn)])
     named = ((place.cwd, file) for place in before for file in place.files[-1:])
     inside = (PurePath(file) for folder, file in named if folder and PurePath(file).is_relative_to(folder))
@@ -155,7 +155,7 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 
 def _is_idle(raw: str, one: str) -> bool:
-    """Whether a sentence is left out of statements: narration, a fragment, or a remark or trifle that names no code."""
+    """Whether a sentence states nothing of use: narration, a fragment, or a remark or trifle that names no code."""
     if not one:
         return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
@@ -164,7 +164,7 @@ def _is_idle(raw: str, one: str) -> bool:
 
 
 def _doubts(passage: Passage, said: str) -> Iterator[str]:
-    """Yield signs of doubt: what the stricter ``findings`` would reject, words about speaker or user, wishes."""
+    """Yield signs of doubt: what the stricter ``findings`` would reject, words such as "I" or "you", wishes."""
     doubts = {
         "skipped": is_skipped(passage),
         "passing": is_passing(said),

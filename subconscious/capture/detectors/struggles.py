@@ -1,7 +1,7 @@
 """Failed commands and their repairs: the command, the assistant's explanation, and the command that then worked.
 
-Wrong tool calls and failed edits are handled by ``failures``, from structure alone. The text of an error comes from a
-tool and is never used, only the command and the assistant's words about it.
+Wrong tool calls and failed edits are handled by the package ``subconscious.failures``. The text of an error comes from
+a tool and is never used; only the command and the assistant's explanation are.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 class _After:
     """What followed a failure: the explanation with its quote and turn, commands, and files that were then edited.
 
-    ``worked`` has the commands that worked, and all that tried a repair; ``failed``, the commands that failed.
+    ``worked`` has the commands that worked and all repair commands, even failed ones; ``failed`` those that failed.
     """
 
     said: str
@@ -109,7 +109,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return None
     seen.add(command)
     repair = next((done for done in after.worked if done != command and _FORMATS.match(done)), "")
-    # Other checks that failed once and then passed were repaired, and Git has the repair.
+    # Failed checks without such a repair command were fixed by edits, which Git has.
     if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
         text = _repair_told(exchange, command, repair, after)
         return _of_check(turn, text, full, "a check that failed, and its repair", after) if text else None
@@ -137,7 +137,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """Return the failure of a check whose tool call succeeded, if a repair and an explanation or a new run followed."""
+    """Return the failure of a check whose tool call succeeded, if a repair and an explanation or a rerun followed."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):

@@ -49,7 +49,7 @@ KINDS = {
 """Maps each kind of sentence that the judge distinguishes to a kind of memory."""
 
 LEAST = 0.5
-"""The minimum probability of a candidate, by the judge; explicit cues and wishes for later sessions need less."""
+"""The minimum probability of a candidate according to the judge; explicit cues and wishes (``AHEAD``) need less."""
 
 CORRECTS = 0.65
 """The minimum probability at which a message after an interruption counts as a correction.
@@ -108,7 +108,7 @@ _BARE_OBJECTION = re.compile(
     r"(?:wrong|right|correct|true|incorrect)\W{0,4}",
     re.IGNORECASE,
 )
-"""A sentence that only objects or agrees: what is right instead is in another one."""
+"""A sentence that only objects or agrees: another sentence says what is right instead."""
 
 
 _HEARSAY = re.compile(r"\W{0,4}(?:he|she|they)\s+(?:said|says?|claims?|claimed|thinks?|thought)\b", re.IGNORECASE)
@@ -125,7 +125,7 @@ _ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W{0,4}")
 
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
-    """Return the statements in the typed turns, each once; of each message, the most probable ones."""
+    """Return the most probable statements of each typed message, without duplicates."""
     found: dict[str, Candidate] = {}
     for turn in turns:
         said = _without_beginnings(_candidates(turn, opinions))
@@ -137,9 +137,9 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
 
 
 def _without_beginnings(said: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates of a message, without one that is the beginning of the next: only the longer one is kept.
+    """Return the candidates of a message, without those that are the beginning of the next candidate.
 
-    That happens where a sentence worth storing is followed by one that depends on it.
+    Such a pair results from a sentence worth storing followed by a sentence that depends on it.
     """
     kept: list[Candidate] = []
     for one in said:
@@ -200,7 +200,7 @@ def _qualified(candidate: Candidate, after: judge.Spoken | None) -> Candidate:
 
 
 def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
-    """Return the candidate made of a sentence; a cue, unless it is weak, can raise the judge's probability."""
+    """Return the candidate made from a sentence; a cue can raise the judge's probability, unless the cue is weak."""
     chance = max(opinion.chance, _vouched(cue), AHEAD if _looks_ahead(one, opinion) else 0.0)
     kind = _kind(turn, opinion, cue)
     content = _alone(one, wording.squeeze(quote))
@@ -231,7 +231,7 @@ def _looks_ahead(one: judge.Spoken, opinion: judge.Opinion) -> bool:
 
 
 def _vouched(cue: Candidate | None) -> float:
-    """Return the confidence from a cue alone: below the threshold for storing unless the cue is explicit."""
+    """Return the confidence that a cue alone gives: 0 without a cue or for a weak one."""
     return 0.0 if cue is None or cue.strength is Strength.INFERRED else cue.raw_confidence
 
 
@@ -256,7 +256,7 @@ def _corrects(turn: Turn) -> bool:
 
 
 def _alone(one: judge.Spoken, text: str) -> str:
-    """Return a sentence together with the question or the sentence that it needs to be clear."""
+    """Return a sentence together with the earlier sentence or question without which it is unclear."""
     text = _direct(text)
     number = _NUMBER.search(one.previous)
     if number and one.before:
@@ -267,7 +267,7 @@ def _alone(one: judge.Spoken, text: str) -> str:
         whole = f"{_ended(wording.squeeze(one.previous))} {text}"
         added = len(whole) <= LONGEST_STATEMENT
         text = whole if added else text
-        # The sentence before it may itself lean on what the assistant had said: "option 1 ..., since that is ..."
+        # The added sentence may itself refer to the assistant's message: "option 1 ..., since that is ..."
         dependent = reply or (added and is_dependent(one.previous))
     return answered(text, one.before) if one.before and dependent else text
 

@@ -1,8 +1,8 @@
 """Divides a transcript into chunks that a model can read at once, and numbers the turns in them.
 
 A chunk repeats the last turns of the previous one. Of tool output only error lines and test results are included;
-successful calls are left out. The input is redacted already. Line breaks within a turn are indented, so that no turn
-can imitate another one.
+successful calls are left out. The input is redacted already. Further lines of a turn are indented, so that its text
+can't imitate the beginning of another turn.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def tokens(turns: Sequence[Turn]) -> int:
 
 
 def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
-    """Return the next chunk; None if there are only ``seen`` turns, which earlier chunks contain already.
+    """Return the chunk after the first ``seen`` turns, which earlier chunks contain; None if there are no more turns.
 
     A chunk repeats the last turns of the previous chunk, and adds at least one turn. It repeats none if the first added
     turn fills the chunk.

@@ -38,7 +38,7 @@ _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|cod
 """Words that name the project. They are removed, because each memory belongs to one project."""
 
 _OF_THE_USER = ("lesson", "pattern", "elicitation")
-"""Kinds of what a user taught, keeps repeating or answered; of anybody else, such a statement is something found out."""
+"""Kinds of memories that only the user can state, such as a lesson; from anybody else, they become a "learning"."""
 
 VERBATIM = "in the person's own words, without what the model added"
 
@@ -108,15 +108,15 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
 
 
 def _kind(proposal: Statement, origin: Origin, tidy: Clean) -> str:
-    """Return the kind of memory; kinds that only the user can state become a learning if somebody else did."""
+    """Return the kind of memory: the proposed kind, or "learning" if only the user can state the proposed kind."""
     kind = wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG)
     return "learning" if kind in _OF_THE_USER and origin is not Origin.USER else kind
 
 
 def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
-    """Return the raw confidence. It is lowered if a sentence of the user replaces the model's wording.
+    """Return the raw confidence, kept below the threshold for storing if the user's sentence replaces the wording.
 
-    The model judged another wording, and the sentence may be a task.
+    In that case the model scored another wording, and the user's sentence may be a task.
     """
     score = _scaled(proposal.confidence, proposal.waits_from, worded.origin, turn)
     return min(score, _STORED - _BELOW) if worded.note == VERBATIM else score
@@ -124,7 +124,7 @@ def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Worded:
-    """A wording and its author. ``note`` says why it is not the model's wording; "" if it is."""
+    """A wording and its author. ``note`` says that the wording is not the model's; "" if it is."""
 
     content: str
     summary: str

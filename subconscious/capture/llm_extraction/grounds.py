@@ -29,9 +29,9 @@ class LocatedQuote:
 class Grounds:
     """The quotes of a proposal as found in the transcript.
 
-    ``evidence`` is the quote that is shown with the candidate; ``stated`` are all quotes that the user typed.
-    ``context`` explains references. ``also`` are further quotes that support the proposal. ``told`` are quotes that
-    only show what happened, tool output included.
+    ``evidence`` is the quote that is shown with the candidate, ``stated`` all quotes that the user typed, ``also``
+    further quotes that support the proposal. ``told`` has quotes that only explain references or show what happened,
+    even from tool output, and ``context`` their turns.
     """
 
     evidence: LocatedQuote
@@ -66,7 +66,7 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
     """Return the quotes of a proposal with its main quote as evidence; None if the user typed it or it is not found.
 
-    Typed quotes are moved to ``also``: they did not support the wording, and must not give it the user's origin.
+    Typed quotes are moved to ``also``: they do not support the wording, and must not make the user its author.
     """
     place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
     if not place.said or is_typed(place.turn):

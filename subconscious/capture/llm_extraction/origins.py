@@ -12,7 +12,7 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""The minimum number of words that a wording must take from a turn other than the quoted one to get its origin."""
+"""The minimum number of words from a turn other than the quoted one that give a wording that turn's origin."""
 
 CLAIM = 2
 """The minimum number of words, besides names, that a wording must add from another turn to get that turn's origin."""

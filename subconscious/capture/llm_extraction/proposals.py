@@ -22,7 +22,7 @@ WAITS_FROM = 0.5
 """The minimum score of a candidate that is queued for review; the prompt names this value."""
 
 DOUBTED = 0.4
-"""The maximum score of statements that apply only once, or are no longer true at the end: they are discarded."""
+"""The maximum score of statements that apply only once, or become untrue later in the session: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
@@ -37,7 +37,7 @@ WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specifici
 CAPTURED_KINDS = tuple(name for name in KINDS if name != "meta")
 
 _SLACK = 0.05
-"""How far a score may be outside 0..1 and still count as rounded; a score of 8 is of another scale."""
+"""How far outside 0..1 a score may be and still count as a rounding error; a score of 8 is on another scale."""
 
 
 def _listed(value: Any) -> Any:
@@ -52,7 +52,7 @@ def _text(value: Any) -> Any:
 
 
 def _if_valid(value: Any, parse: ValidatorFunctionWrapHandler) -> Any:
-    """Return a parsed item of a list; an invalid item is left out, so that the other items are still used."""
+    """Parse an item of a list; leave out an invalid item, so that the other items are still used."""
     try:
         return parse(value)
     except ValidationError as error:
@@ -115,8 +115,8 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 class Statement(BaseModel):
     """The statement of a candidate in a model's words.
 
-    ``quote`` and ``also`` show that the statement is true, ``directive`` quotes what the user typed of it, ``context``
-    quotes text that explains its references or shows what happened.
+    ``quote`` and ``also`` show that the statement is true. ``directive`` quotes the user's own words that state it.
+    ``context`` quotes text that explains its references or shows what happened.
     """
 
     waits_from: ClassVar[float] = WAITS_FROM

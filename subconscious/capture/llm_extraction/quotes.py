@@ -57,7 +57,7 @@ def _alike(quote: str, text: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return ``text`` with single spaces and plain marks, and for each character left its index in ``text``."""
+    """Return ``text`` with single spaces and plain marks, and the index in ``text`` of each remaining character."""
     kept: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text.translate(_TWINS)):

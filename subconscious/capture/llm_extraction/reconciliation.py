@@ -1,7 +1,7 @@
 """The second look: after a session, a model reviews its captures, with the whole session and the stored memories.
 
-It replaces the review by a person. Rejected candidates are discarded with the reason, those that pass get the gate's
-original decision, and all others wait for a person, as without a model. In the request, a candidate is called a note.
+The second look replaces a person's review. Rejected candidates are discarded with the reason, those that pass get the
+gate's original decision, and all others wait for a person. In the request, a candidate is called a note.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ COUNTED = (OBSERVED, PRACTISED)
 
 
 def held(judged: Judged) -> Judged:
-    """Return a model's candidate as waiting for the model's second look, unless it is discarded or quarantined."""
+    """Make a model's candidate wait for the second look, unless the gate discards or quarantines the candidate."""
     candidate, admission = judged
     if admission.decision not in (Decision.AUTO, Decision.REVIEW):
         return judged
@@ -81,7 +81,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the decisions without a review by the model: a person must approve what the user did not state."""
+    """Return the decisions for when no model reviews them: a person must approve what the user did not state."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -93,9 +93,9 @@ def _unlooked(admission: Admission) -> Admission:
 
 
 async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
-    """Store the admission gate's decision on captures that wait for the model's second look.
+    """Store the gate's decision ``gate`` on captures that wait for the model's second look.
 
-    ``before`` is the text before and around the captures' quote, for the model.
+    ``before`` is the text before and around the captures' quote, which the model will be shown.
     """
     for capture_id in capture_ids:
         await second_looks.enqueue(tx, capture_id, gate.decision, gate.reservation, before)
@@ -106,9 +106,9 @@ class Session:
     """The input of the model's second look at a session; the model is shown the captures as numbered notes.
 
     ``awaited`` are the captures that wait for the second look, ``others`` those that were found without a model.
-    ``stored`` are memories that a note may repeat or replace. ``unconfirmed`` are memories that a note confirms if it
-    repeats them. ``sketch`` is the stored record of the session (JSON) from which the model writes a summary; "" if no
-    summary is wanted. ``around`` maps the ids of ``others`` to the text around their quotes.
+    ``stored`` has memories that a note may repeat or replace; ``unconfirmed`` has memories that a note confirms by
+    repeating them. ``sketch`` is the stored record of the session (JSON) from which the model writes a summary; "" if
+    no summary is wanted. ``around`` maps the ids of ``others`` to the text around their quotes.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -156,8 +156,8 @@ def _note(capture: Capture, before: str = "") -> Note:
 def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
     """Whether a capture that the rules found is shown to the model in the second look.
 
-    Captures derived from tool calls can't be judged by a quote. If rules and model found the same words, only the
-    model's wording is shown.
+    Captures derived from tool calls are not shown, because they can't be judged by a quote. If the rules and the model
+    found the same words, only the model's wording is shown, unless the other one is already stored.
     """
     if capture["status"] not in ("captured", *MENDABLE) or capture["extractor"].startswith(COUNTED):
         return False
@@ -250,8 +250,8 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 class _Applying:
     """Applies a model's reply.
 
-    ``anew`` are the user's notes in the words to keep, by capture id. ``made`` are the ids of memories that became
-    active. ``verdicts`` maps the ids of captures to the reason of their rejection, "" if they were not rejected.
+    ``anew`` has the user's notes, by capture id, with the wording to store. ``made`` has the ids of memories that
+    became active. ``verdicts`` maps the id of a capture to the reason for its rejection, "" if it was not rejected.
     """
 
     ctx: RecallContext
@@ -264,7 +264,7 @@ class _Applying:
     verdicts: dict[int, str] = field(default_factory=dict)
 
     async def decide(self, said: Mapping[int, Look]) -> None:
-        """Decide on each note that still waits. A person may have decided on some in the meantime."""
+        """Decide on each note that still waits. A person may have decided on some notes in the meantime."""
         session_id = self.where.place.session_id or ""
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
@@ -283,7 +283,7 @@ class _Applying:
             one = await store_wording(self.tx, one, worded)
         trimmed = _trimmed(one, look)
         if look is not None and trimmed is not one:
-            look = look.model_copy(update={"unsupported": []})  # these words are gone
+            look = look.model_copy(update={"unsupported": []})  # the new wording omits the unsupported words
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, trimmed, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)
@@ -298,7 +298,7 @@ def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Return the review of a note, but keep a note called a duplicate if the other note is less likely to be stored.
+    """Return the review of a note, without the verdict "duplicate" if the other note is less likely to be stored.
 
     Otherwise both notes could be lost: this one as a duplicate, the other one because it is not stored.
     """
@@ -320,7 +320,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 
 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
-    """Replace a session's hand-over by the one that a model wrote, unless the session went on in the meantime."""
+    """Replace a session's hand-over with the one that a model wrote, unless the session went on in the meantime."""
     if story.refused:
         log.info("session %s: the summary that the model wrote is not used: %s", session_id, story.refused)
         return
@@ -329,7 +329,7 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
 
 
 async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
-    """Decide on captures that the model will not review: the gate's decision applies to the user's own words.
+    """Decide on captures that the model will not review: store the user's own words if the gate accepts them.
 
     All other captures wait for a person.
     """
@@ -363,7 +363,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Return a confirmed capture with at least the confidence ``least``: the model replaces a person's review."""
+    """Raise the confidence of a capture that the model confirmed to ``least``: the model replaces a person's review."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
@@ -436,7 +436,7 @@ def _is_valid(said: second_look.Bearing, memory: Memory, other: Memory) -> bool:
 
 
 async def _link(ctx: RecallContext, tx: aiosqlite.Connection, found: _Bears, session_id: str | None, by: str) -> None:
-    """Link two memories that are not linked yet. A less trusted memory only proposes to replace a more trusted one."""
+    """Link two memories that are not linked yet; the link is active or only proposed (see ``status_for``)."""
     if await links.between(tx, found.source.id, found.target.id):
         return
     status = status_for(found.type, SURE, found.source, found.target, ctx.settings)
@@ -455,7 +455,7 @@ async def _mend(
     number: int,
     expiry_days: float,
 ) -> None:
-    """Discard or reword a waiting capture that rules found. The user's own statements and stored captures stay."""
+    """Discard or reword a waiting capture that rules found; don't change statements of the user or stored captures."""
     fresh = await captures.require(tx, int(str(capture["id"])))
     if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
         return
@@ -463,7 +463,7 @@ async def _mend(
         why = second_look.refusal(look, fresh["content"])
         await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
     elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):
-        # Only unusable wordings are replaced, because nobody has checked the new one.
+        # Only a capture that must not be shown yet is reworded, because nobody has checked the new wording.
         candidate = replace(candidate_from(fresh), content=words, summary=shorten(words, SUMMARY_LENGTH))
         admission = Admission(Decision.REVIEW, fresh["confidence"], fresh["reason"], reservation=fresh["reservation"])
         await decisions.reword(tx, fresh, candidate, admission, expiry_days)

@@ -1,8 +1,8 @@
 """Counts repetitions: a note that repeats an earlier session's memory is not stored a second time.
 
-An unconfirmed memory that another session finds independently is confirmed, as without a model. The model's second
+An unconfirmed memory that another session finds independently is confirmed, with or without a model. The model's second
 look names the repeated memory, because a comparison of words does not recognise other wordings. The second look can't
-confirm anything that the gate rejects: the note must be one that would have become a memory itself.
+confirm anything with a note that the gate rejects: the note must be one that would have become a memory itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from subconscious.supersession.merging import ECHO
 from subconscious.text.terms import terms
 
 IN_COMMON = 2
-"""The minimum number of words that a note shares with the memory that it repeats: the model may name a wrong one."""
+"""The minimum number of words that a note shares with the memory that it repeats: the model may name a wrong memory."""
 
 
 async def unconfirmed_near(
@@ -61,8 +61,8 @@ async def count(
 ) -> list[int]:
     """Count the recurrence of a memory and discard the note; return the ids of memories that this confirms (0 or 1).
 
-    The recurrence does not count if the memory is of the same session. If the memory was shown to the session, the
-    recurrence counts only if the user stated it.
+    A recurrence in the memory's own session does not count. If the memory was shown to the session, the recurrence
+    counts only if the user stated the note.
     """
     session_id = where.place.session_id or ""
     given = await surfaces.given_hashes(ctx.database, session_id)

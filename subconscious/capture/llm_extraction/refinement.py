@@ -1,8 +1,8 @@
 """Merges a model's findings with existing captures and memories, without duplicates.
 
-The result of the rules is stored at once and compared with the model's findings later. If both say the same, a waiting
-capture gets the model's wording. A new statement passes the gate like any other. Captures that a person decided on, or
-that are stored, keep their wording.
+The findings of the rules are stored at once and compared with the model's findings later. If both say the same, a
+waiting capture gets the model's wording. A new statement must pass the gate like any other. Captures that became
+memories, or on which a person decided, keep their wording.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LEADING_WORDS = 600
 """How many characters at the end of the user's text in a chunk are used to search for known memories."""
 
 OPEN = ("review", "discarded")
-"""Statuses of captures whose outcome neither a person nor the gate has finally decided."""
+"""Statuses of captures that may still change if the model finds the same statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ async def _known(ctx: RecallContext, chunk: Chunk, project_id: str) -> list[str]
 
 
 def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
-    """Check and admit a model's proposals like other candidates. CPU-bound: run it in a thread."""
+    """Return a model's proposals as candidates, with the decisions on them. CPU-bound: run it in a thread."""
     found = model.candidates(answer, chunk, extractor, clean)
     return weigh(found, chunk.turns, ctx.settings, ctx.calibration)
 
@@ -184,7 +184,7 @@ class _Meanings:
 
 async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings: _Meanings) -> Capture | None:
     keys, turn = {capture_key(candidate), capture_key(replace(candidate, extractor=""))}, candidate.evidence.turn_id
-    # There are many discarded captures; only those with the same evidence matter.
+    # There are many discarded captures; only those from the same turn matter.
     near = [one for one in known if one["turn_id"] == turn or one["status"] != "discarded"]
     for capture in near:
         if capture["capture_key"] in keys or _says_same(candidate, capture, 0.0):
@@ -200,7 +200,7 @@ def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
     quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
     if not (quoted or candidate.kind == capture["kind"]):
         return False
-    # The fuller wording of the two is kept, so one may add to the other.
+    # One text may say more than the other, because the fuller wording is kept.
     return same_statement(candidate.content, capture["content"], cosine, may_add=True, one_quote=quoted)
 
 
@@ -262,9 +262,9 @@ async def _take_in_held(
 async def _refine(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Give the model's wording to a capture that no person has decided on; evidence, origin and history stay.
+    """Give the model's wording to a capture that no person has decided on; its evidence, origin and history are kept.
 
-    The candidate is stored separately if the origins differ, the capture is unconfirmed, or the candidate is refused.
+    The candidate is stored separately if the gate refuses it, the origins differ, or the capture is unconfirmed.
     """
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
@@ -275,8 +275,8 @@ async def _refine(
         return []  # the user's own statement is kept
     refused = admission.decision not in (Decision.AUTO, Decision.REVIEW)
     if refused or capture["status"] == UNCONFIRMED or candidate.origin is not origin:
-        # A capture of its own: the model may word it better than rules did, or know it from somebody whose words are
-        # trusted differently. If the second look passes it, it takes the other's place.
+        # The model's candidate may be worded better, or have a more or less trusted origin. If the candidate passes
+        # the second look, it replaces the capture.
         return await keep(ctx, tx, [judged], where)
     if not _waits(capture):
         return []
@@ -297,7 +297,7 @@ async def _refine(
 
 
 def _waits(capture: Capture) -> bool:
-    """Whether a model may reword a capture: the rules found it, and it is neither decided on nor quarantined."""
+    """Whether a model may reword a capture: rules found it, and it is neither stored, quarantined nor decided on."""
     undecided = capture["status"] == "review" or (capture["status"] == "discarded" and capture["reason"] != ECHO)
     return undecided and capture["decided_at"] is None and not capture["extractor"].startswith(("model-", OBSERVED))
 
@@ -305,7 +305,7 @@ def _waits(capture: Capture) -> bool:
 async def _repeat(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Count a repetition of a memory if the memory had not been shown to the session; the memory keeps its wording."""
+    """Count a repetition of a memory, except in a session that made or was shown it; the memory keeps its wording."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     memory = await memories.require(tx, memory_id)
     given = await surfaces.given_hashes(ctx.database, where.place.session_id or "")

@@ -78,7 +78,7 @@ async def gather(
     were set earlier, the loop in ``Refining`` would find nothing and sleep again.
     """
     if not wanted(ctx):
-        # Switched off: unread text is dropped, or switching it on again would read and bill it unasked.
+        # Switched off: delete the unread text, or switching on again would send old text, at a cost, without asking.
         await model_readings.delete_unread(tx, place.session_id)
         return
     gained = NewText(
@@ -125,7 +125,7 @@ class Refining:
                 if not await self.step():
                     await self._rest()
             except sqlite3.Error as error:
-                log.error("the unread text can't be determined: %s", error)  # noqa: TRY400 - a full disk, again and again
+                log.error("the unread text can't be determined: %s", error)  # noqa: TRY400 - repeats while a disk is full
                 await asyncio.sleep(self._pause(1))
 
     async def step(self) -> bool:
@@ -133,7 +133,7 @@ class Refining:
         return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
-        """Clear the pauses of the previous daemon, and end work on sessions whose settings no longer want a model."""
+        """Clear the pauses of the previous daemon, and end work on sessions whose settings no longer allow a model."""
         waits = await model_readings.unread_sessions(self._app.database)
         gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
         for session_id in await second_looks.waiting_sessions(self._app.database):
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Retry the work on sessions that have a new key without waiting for the end of its pause."""
+        """Resume the work on sessions that have a new key at once, without waiting for the end of the pause."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -203,7 +203,7 @@ class Refining:
             await asyncio.wait_for(self._app.signals.gathered.wait(), pause)
 
     async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
-        """Do one piece of work; an error postpones it. Errors of ``wait`` and ``failed`` themselves are raised."""
+        """Do ``work``; on an error, call ``wait`` or ``failed``, whose own errors are raised."""
         accepted = self._app.config.accepted
         try:
             await work()
@@ -215,7 +215,7 @@ class Refining:
             await wait(time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
         except ProviderError as error:
             if self._app.config.accepted is not accepted:
-                return  # the settings have changed: it is tried again with the new ones
+                return  # the settings have changed: the work is retried with the new ones
             self._failures += 1
             await wait(self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
         except (TranscriptError, sqlite3.Error) as error:
@@ -247,7 +247,7 @@ class Refining:
 
     async def _close(self, span: Span, reason: str) -> None:
         if reason:
-            log.info("text is not read by the model: %s", reason)
+            log.info("the model stops reading a transcript: %s", reason)
         async with self._app.database.write() as tx:
             await model_readings.close(tx, span.id, reason)
 
@@ -271,7 +271,7 @@ class Refining:
         try:
             piece = await asyncio.to_thread(refinement.read_on, span, measure)
         except Exception as unreadable:
-            # The failure may have been one of reading. The rest of the text is given up, too; other sessions go on.
+            # The file itself may be unreadable. Then the rest of its text is given up too; other sessions go on.
             log.exception("%s can't be read any further", span.path)
             piece = Gone(f"{type(unreadable).__name__}: {unreadable}")
         async with self._app.database.write() as tx:
@@ -287,7 +287,7 @@ class Refining:
             async with self._app.database.write() as tx:
                 await model_readings.retry_later(tx, span.id, at, reason, failed=failed)
         except sqlite3.Error as error:
-            log.error("the database can't be written: %s", error)  # noqa: TRY400 - a full disk, again and again
+            log.error("the database can't be written: %s", error)  # noqa: TRY400 - repeats while a disk is full
             await asyncio.sleep(self._pause(1))
 
     def _when(self, error: ProviderError) -> float:
@@ -319,7 +319,7 @@ async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered:
 
 
 async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
-    """Return the project and session of a chunk. No commit: the checkout may have changed since the session."""
+    """Return the project and session of a chunk, without a commit: the checkout may have changed since the session."""
     session = await sessions.get(ctx.database, span.session_id)
     intent = session.first_prompt if session else ""
     return Provenance(SessionRef(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])
@@ -329,7 +329,7 @@ async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> Non
     """Have the model review all candidates of a session at once. Raises ProviderError if there is no reply."""
     where = await _session_provenance(ctx, session_id)
     found = await reconciliation.gather(ctx, session_id, where.place.project_id)
-    if not found.awaited and not found.record:  # a person decided on all of them or purged them
+    if not found.awaited and not found.record:  # a person decided on all captures, or purged them
         async with ctx.database.write() as tx:
             await second_looks.finish(tx, session_id, {})
         return

@@ -1,8 +1,8 @@
-"""The request and the reply of the second look: a model's review of a session's candidates, in place of a person's.
+"""The request and the reply of the second look: a model's review of a session's candidates, instead of a person's.
 
 There is one request per session with all candidates, called notes, their quotes and the text around them. The model can
-reject a note. A note that passes counts as reviewed; its origin, and the decisions of the gate and the poisoning check,
-are unchanged. A note that the model neither confirms nor rejects waits for a person.
+reject a note. A note that the model confirms counts as reviewed; its origin, and the decisions of the gate and the
+poisoning check, are unchanged. A note that the model neither confirms nor rejects waits for a person.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|whe
 _WORD = re.compile(r"[^\W_]+")
 
 TURNED = frozenset(("negation", "opposite", "direction"))
-"""Differences from the original that a shorter wording of a note must not have."""
+"""Differences from the note that a new wording of it must not have."""
 
 FATES = {
     "superseded": "a later statement of its session replaces it",
@@ -57,7 +57,7 @@ FATES = {
 
 
 def _flag(value: Any) -> Any:
-    """Return a parsed truth value; None if there is none, which confirms nothing."""
+    """Parse true, false, "yes" or "no"; return None for any other value, which confirms nothing."""
     if isinstance(value, str):
         return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
     return value if isinstance(value, bool) else None
@@ -137,7 +137,7 @@ class Note:
 
 
 def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
-    """Return the text before a quote and around it in its turn; of long texts, the nearest part."""
+    """Return the end of the turns before a quote, and the text around the quote in its own turn."""
     at = next((place for place, turn in enumerate(turns) if turn.id == turn_id), None)
     if at is None:
         return ""
@@ -199,13 +199,13 @@ def vouches(look: Look) -> bool:
 
 
 def reworded(look: Look, note: Note) -> str:
-    """Return the new wording of an unusable note if it only has words of the note and its context; else ""."""
+    """Return the model's new wording of a note if the note and its context have all words of it; else ""."""
     known = words(f"{note.content} {note.quote} {note.around}")
     return look.wording if look.wording and words(look.wording) <= known else ""
 
 
 def trimmed(look: Look, note: Note) -> str:
-    """Return the new wording of a note that says too much, if it only omits words; "" if there is none.
+    """Return the model's new wording of a note if it only omits words of the note; "" if there is no such wording.
 
     The new wording must not reverse the meaning, nor claim more by omitting a condition.
     """
@@ -218,7 +218,7 @@ def trimmed(look: Look, note: Note) -> str:
 
 
 def _only_omits(wording: str, content: str) -> bool:
-    """Whether a wording has only words of the content, in the same order; words such as "all" count, too."""
+    """Whether ``wording`` has only words of ``content``, in the same order; even words such as "all" count."""
     rest = iter(_WORD.findall(content.casefold()))
     said = _WORD.findall(wording.casefold())
     return bool(said) and all(word in rest for word in said)
@@ -231,7 +231,7 @@ def says(text: str, phrase: str) -> bool:
 
 
 def _has_phrase(text: str, phrase: str) -> bool:
-    """Whether a text contains the words of a phrase, one after the other; words such as "all" count, too."""
+    """Whether a text contains the words of a phrase, one after the other; even words such as "all" count."""
     said, told = (" ".join(_WORD.findall(one.casefold())) for one in (text, phrase))
     return bool(told) and f" {told} " in f" {said} "
 

@@ -1,8 +1,8 @@
-"""The user's remarks in the words of the second look, so that they stand alone.
+"""Rewords the user's statements as the second look proposes, so that they are clear without the conversation.
 
-People refer to what was said before ("the second one, and rename it"). The second look words such a note anew. The user
-stays the author only if the wording keeps all of the user's words, and adds nothing but names of the session's own code.
-Otherwise the model is, and the wording must pass the checks of a finding.
+Users refer to what was said before ("the second one, and rename it"). The model's second look rewrites such a note. The
+user remains its author only if the new wording keeps all of the user's words and adds only names from code that the
+session looked at. Otherwise the model is the author, and the wording must pass the checks for a model's finding.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ SHORTEST = 3
 """The minimum number of content words of a new wording."""
 
 MOST_WINDOWS = 6
-"""How many parts of a transcript are searched for the words; of a longer rest, no new wording is used."""
+"""How many parts of a transcript are searched for a wording; if there are more, the wording is not used."""
 
 MOST_NAMES = 2
-"""How many names a wording of the user's may add."""
+"""How many names of code a wording may add to the user's words."""
 
 FILLERS = frozenset("yeah yes ok okay hm hmm well please pls thanks".split())
-"""Words of a remark that its wording may leave out."""
+"""Words of the user that a new wording may omit."""
 
 TURNED = frozenset(("number", "scope", "modality"))
-"""Differences that a wording of the user's must not have, besides those of every new wording."""
+"""Differences from the user's words that exclude the user as author, besides those that exclude any new wording."""
 
 NEEDS_ITS_SESSION = "it can't be understood without its conversation"
 
 _SYMBOL = re.compile(r"[A-Za-z_][\w-]*(?:[./][\w-]+)*(?:\(\))?")
 _SHAPED = re.compile(r"\w[_./]\w|[a-z\d][A-Z]|\(\)")
-"""Matches what only names of code have: a separator within, a capital after a small letter, brackets."""
+"""Matches what only names of code have: an inner separator, a capital after a lower-case letter, or "()"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A candidate in the words of the second look, and why sessions must not be shown it; "" if they may be.
+    """A candidate with the wording to store, and the reservation: why it must not be shown to sessions, or "".
 
     ``made_from`` is the note that the second look was shown.
     """
@@ -69,13 +69,13 @@ class Worded:
         return same and before.capture["content"] == one.capture["content"]
 
     def review(self, look: Look) -> Look:
-        """Return the review without what it says of the old words, if the note has new ones."""
+        """Return the review without the parts about the old wording, if the note has a new one."""
         same = self.candidate.content == self.made_from.capture["content"]
         return look if same else look.model_copy(update={"unsupported": [], "wording": ""})
 
 
 async def store_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: Worded) -> WaitingCapture:
-    """Store who worded a note, and return the note in these words; `decisions.reword` stores the words themselves."""
+    """Store the author of a note's wording, and return the reworded note; `decisions.reword` stores the text."""
     said = worded.candidate
     author = {"origin": said.origin.value, "strength": said.strength.value}
     await captures.change(tx, "refined", one.capture["id"], author)
@@ -91,10 +91,10 @@ async def store_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: W
 
 
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
-    """Return the user's notes that the second look confirms, in the words to keep, by capture id.
+    """Return the user's notes that the second look confirms, with the wording to store, by capture id.
 
-    ``said`` are the reviews by number of the note. Other words never lift a reservation that does not come from the old
-    ones, such as that no hook reported the prompt. Reads transcripts: run it in a thread.
+    ``said`` has the reviews by the number of the note. A new wording lifts only a reservation about the old wording,
+    not others, such as that no hook reported the prompt. Reads transcripts: run it in a thread.
     """
     found = {}
     for number, one in enumerate(awaited, start=1):
@@ -110,14 +110,14 @@ def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> 
 
 
 def _is_of_its_words(why: str | None, candidate: Candidate) -> bool:
-    """Whether a reservation about the user's words is about these words, so that others may do without it."""
+    """Whether a reservation, if there is one, is about the wording, so that another wording may not need it."""
     return why in ("", FOR_A_SECOND_LOOK, of_own_words(candidate, screen(candidate), quoted=False))
 
 
 def _kept(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Candidate, str] | None:
-    """Return the user's note in the words to keep, and its reservation; None if the gate's decision stands.
+    """Return the user's note with the wording to store, and its reservation; None to keep the gate's decision.
 
-    What may be given also without a model stays so. All else must be called clear: silence confirms nothing.
+    A note that keeps its wording loses its reservation only if the model says that the note is clear.
     """
     said = squeeze(clean(look.wording))
     usable = bool(said) and _is_usable(said, look) and not turns_or_broadens(said, candidate.content)
@@ -137,7 +137,7 @@ def _kept(candidate: Candidate, one: WaitingCapture, look: Look) -> tuple[Candid
 
 
 def _of_the_user(candidate: Candidate, said: str) -> Candidate | None:
-    """Return the note in the user's words and some names; None if sessions must not be shown these."""
+    """Return the note with the wording ``said`` and the user as author; None if it must not be shown to sessions."""
     anew = _with_words(candidate, said)
     verdict = screen(anew)
     why = of_own_words(anew, verdict, quoted=False)
@@ -145,9 +145,9 @@ def _of_the_user(candidate: Candidate, said: str) -> Candidate | None:
 
 
 def _of_the_model(candidate: Candidate, said: str) -> Candidate | None:
-    """Return the note in the model's words as a finding of the assistant; None if sessions must not be shown these.
+    """Return the note with the wording ``said`` as the assistant's finding; None if it must not be shown to sessions.
 
-    At least half of the words of the note must be in it.
+    Unless the note is very short, ``said`` must have at least half of its words.
     """
     typed = words(candidate.content) - FILLERS
     if len(typed) >= SHORTEST and 2 * len(typed & words(said)) < len(typed):
@@ -167,14 +167,14 @@ def _with_words(candidate: Candidate, said: str) -> Candidate:
 
 
 def _is_usable(said: str, look: Look) -> bool:
-    """Whether a wording is a statement that stands alone, without a phrase that nothing supports."""
+    """Whether a wording is long enough, clear without context, and free of what the review objects to."""
     if len(words(said)) < SHORTEST or unclear(said) or any(says(said, phrase) for phrase in look.unsupported):
         return False
     return not refusal(look.model_copy(update={"unsupported": []}), said)
 
 
 def _is_the_users(said: str, candidate: Candidate) -> bool:
-    """Whether a wording keeps the user's words, and adds nothing but a few names of code that the session looked at."""
+    """Whether a wording keeps the user's words, and adds only a few names from code that the session looked at."""
     known, kept = words(f"{candidate.content}\n{candidate.evidence.quote}"), words(said)
     names = {name for name in _SYMBOL.findall(said) if _SHAPED.search(name) and not words(name) <= known}
     added = {word for word in kept - known if not any(word in name.casefold() for name in names)}
@@ -185,9 +185,9 @@ def _is_the_users(said: str, candidate: Candidate) -> bool:
 
 
 def _traced(candidate: Candidate) -> Traced | None:
-    """Return the candidate with the worst that the transcript says of its words, before and after the note's turn.
+    """Trace a candidate's words in all parts of the transcript, before and after its turn, and combine the results.
 
-    None if the transcript is gone, or too long to be searched.
+    The least trusted origin and the highest shares count. Return None if the file is gone or too long to search.
     """
     file, begin = Path(candidate.evidence.file), candidate.evidence.start
     if not candidate.evidence.file or not file.is_file():
