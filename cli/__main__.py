@@ -1,4 +1,4 @@
-"""The program ``subconscious``: runs the command named on the command line; prints errors with their remedies."""
+"""The program ``subconscious``: runs the command that its arguments name, and prints errors with their remedies."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()  # the reader has closed the pipe (`| head`)
         return BROKEN_PIPE
     except KeyError as error:
-        # A newer daemon also answers older programs, and its answer may have other fields.
+        # The daemon may be newer than this program, and its answer may lack a field that this program reads.
         return _print_error(DaemonError(f"the daemon's answer lacks {error}", "run `subconscious doctor`"))
     except OSError as error:
         if error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG):
             _discard_output()
             return _print_error(
-                DaemonError(f"nothing more can be written: {error.strerror}", "free space on that disk")
+                DaemonError(f"the output can't be written: {error.strerror}", "free space on the disk of the output")
             )
         return _print_error(DaemonError(str(error), "run `subconscious doctor`"))
     return code
@@ -58,7 +58,7 @@ def _discard_output() -> None:
 
 def _run(arguments: Sequence[str] | None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
-    # Without arguments, no command's parser is needed; any will do.
+    # Without arguments, no command's parser is used; naming one avoids building all of them.
     options = parser(arguments[0] if arguments else "status").parse_args(arguments)
     module, _, name = options.function.partition(":")
     # Imported late, so that `--help` does not load the modules of all commands.
@@ -78,7 +78,7 @@ def _print_error(error: SubconsciousError) -> int:
 def _prepare_streams() -> None:
     """Make stdout and stderr print an escape, instead of failing, for a character that the terminal's encoding lacks.
 
-    A closed stream (`>&-`) is replaced by one that discards its input.
+    A closed stream (`>&-`) is replaced by one that discards what is written to it.
     """
     nowhere = Path(os.devnull)
     sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")

@@ -43,7 +43,7 @@ def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, 
 
 
 def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
-    """Return the ids of the memories that --session or --query selects; none if the user, shown a list, declines."""
+    """Return the ids of the memories that --session or --query selects; none if the user declines."""
     if not (options.session or options.query):
         raise RequestError("no memories are selected", "say which memories: ID..., --session ID or --query WORDS")
     found = ask(

@@ -42,7 +42,7 @@ def parser(only: str = "") -> RootParser:
 
 
 def _built(only: str) -> tuple[RootParser, Sequence[str]]:
-    """Return a parser of only the command ``only`` ("": of all commands), and the names of the commands it knows."""
+    """Return a parser for the command ``only`` ("": for all commands), and the names of the commands that it parses."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
     root.set_defaults(json=False, function="status:overview", prints=Text.OWN)
@@ -234,7 +234,7 @@ def _add_review(commands: Commands) -> None:
 
 
 def _add_approve(choices: Subparsers) -> None:
-    command = add_subcommand(choices, "approve", "review:approve", "store captures")
+    command = add_subcommand(choices, "approve", "review:approve", "store captures as memories")
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
     which.add_argument("--all", action="store_true", help="store all that wait in this project, except suspicious ones")
@@ -249,7 +249,7 @@ def _add_running(commands: Commands) -> None:
         commands,
         "setup",
         "setup:setup",
-        "import sessions, choose a model, see what sessions are shown",
+        "import sessions, choose a model, see what sessions receive",
         group=Group.MAIN,
         prints=Text.OWN,
     )

@@ -73,7 +73,7 @@ def _add_export(commands: Commands) -> None:
         action="append",
         choices=("active", "unconfirmed", "archived"),
         default=[],
-        help="export only these; may be repeated (default: all three)",
+        help="only memories with this status; may be repeated (default: all three)",
     )
     command.add_argument(
         "--watch", action="store_true", help="keep the folder up to date and ask about edits, until Ctrl-C"
@@ -110,9 +110,7 @@ def _add_purge(commands: Commands) -> None:
     action = add_subcommand(choices, "allow", "purges:allow", "stop redacting a value that is not a secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
     action.add_argument("--reason", help="why; kept in the history")
-    action = add_subcommand(
-        choices, "disallow", "purges:disallow", "redact a value again that `redactions allow` excluded"
-    )
+    action = add_subcommand(choices, "disallow", "purges:disallow", "redact a value again, after `redactions allow`")
     action.add_argument("hash", metavar="HASH")
 
 
@@ -227,7 +225,7 @@ def _add_sharing(commands: Commands) -> None:
         command = add_command(commands, name, f"sharing:{name}", meaning, group=Group.SHARING)
         command.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
         command.add_argument(
-            "--rule", choices=RULES, help="all memories of this kind that you stated or approved, also later ones"
+            "--rule", choices=RULES, help="all memories of this kind that you stated or approved, including future ones"
         )
     command = add_command(
         commands, "sync", "sharing:sync", "exchange shared memories with a Git remote", group=Group.SHARING
@@ -240,9 +238,9 @@ def _add_sharing(commands: Commands) -> None:
     command.add_argument(
         "--install-hook",
         action="store_true",
-        help="sync after each merge, as by git pull, and before each git push to REMOTE",
+        help="install Git hooks that sync after each merge or pull, and before each push to REMOTE",
     )
-    command.add_argument("--remove-hook", action="store_true", help="remove the hooks")
+    command.add_argument("--remove-hook", action="store_true", help="remove these Git hooks")
     command.add_argument("--hook", action="store_true", help=SUPPRESS)
     command.add_argument("--yes", action="store_true", help="don't ask before hooks are changed")
     command = add_command(

@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
 
 def _add_archiving(commands: Commands) -> None:
     _add_moving(commands, "archive", "archiving:archive", "take memories out of use; nothing is deleted")
-    _add_moving(commands, "forget", "archiving:archive", "the same as archive; unarchive brings them back")
+    _add_moving(commands, "forget", "archiving:archive", "the same as archive; `unarchive` brings memories back")
     _add_moving(commands, "unarchive", "archiving:unarchive", "bring archived memories back")
 
 
@@ -144,7 +144,7 @@ def _add_knowledge(commands: Commands) -> None:
         "mode",
         nargs="?",
         choices=DIGESTS,
-        help="show the last session, the tags, statements that recur, or project knowledge",
+        help="show the last session, the tags, recurring statements, or project knowledge (in this order)",
     )
 
 

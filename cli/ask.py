@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 TIMEOUT_SECONDS = 30.0
-"""Seconds to wait for the answer to a request that needs no long work."""
+"""Seconds to wait for the answer to a request for which the caller sets no other timeout."""
 
 
 def home() -> Home:

@@ -23,13 +23,13 @@ LEARNED_BY = {
     "teammate": "the daemon, from what a teammate shared",
     "tool": "the daemon, from what a tool printed",
 }
-"""How the history describes the daemon when it stored something said in a session, by who said it."""
+"""The actor that the history shows if the daemon stored something said in a session, by who said it."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 
 
 def history(options: Namespace) -> None:
-    """Print the latest events, newest first; or all of one memory, capture, link, session or change, oldest first."""
+    """Print the latest events, newest first; or those of one memory, capture, link, session or change, oldest first."""
     subject, about = _chosen_subject(options)
     scope = {} if subject or options.everywhere else {"cwd": here()}
     events = ask("history", subject=subject, about=about, limit=options.limit, origin=origin(), **scope)["events"]
@@ -108,7 +108,7 @@ def undo(options: Namespace) -> None:
         if options.json:
             screen.as_json(found)
         return
-    # By event ids, because changes made since the preview were not shown.
+    # By event ids, so that changes made after the preview, which were not shown, are not undone.
     done = ask("undo_acts", ids=[act["id"] for act in found["acts"]], **args)
     if options.json:
         screen.as_json(done)
@@ -141,11 +141,17 @@ def _preview(options: Namespace, found: UndoResult) -> None:
         for step in act["steps"]:
             _print_step(step)
     for one in found.get("fallen", ()):  # an older daemon sends neither list
-        print(screen.wrapped(f"would archive memory {one['id']}, which summarizes it{wording.about(one)}", 4, "  -"))
+        print(
+            screen.wrapped(
+                f"would archive memory {one['id']}, which summarizes one of these{wording.about(one)}", 4, "  -"
+            )
+        )
         suspicion.note(one, 8)
     for one in found.get("revived", ()):
         print(
-            screen.wrapped(f"would restore memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -")
+            screen.wrapped(
+                f"would restore memory {one['id']}, which was merged into one of these{wording.about(one)}", 4, "  -"
+            )
         )
         suspicion.note(one, 8)
     if not sys.stdin.isatty():

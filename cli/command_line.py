@@ -25,7 +25,7 @@ class Group(StrEnum):
 
 
 class Text(Enum):
-    """The origin of the text that a command prints, which decides if a model gets the text framed as quoted data."""
+    """The kind of text that a command prints. It decides whether the model gets the output framed as quoted data."""
 
     STORED = "memories and sessions: framed as quoted data"
     FRAMED = "memories, which the daemon or the MCP server has framed"
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Reject an invalid choice; suggest similar valid ones, or else list all valid ones (except for commands)."""
+        """Reject an invalid choice; suggest similar ones, or else list all (but not all top-level commands)."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
@@ -116,7 +116,7 @@ class RootParser(Parser):
         return self._help(full=True)
 
     def _help(self, *, full: bool) -> str:
-        """Return the help, with the commands in groups. Only the first group has descriptions, unless ``full``."""
+        """Return the help, with the commands in groups; without ``full``, only the first group has descriptions."""
         (commands,) = (action for action in self._actions if isinstance(action, Commands))
         helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
@@ -125,7 +125,7 @@ class RootParser(Parser):
             lines += ["", paint(group, "bold")]
             rows = [_row(name, helps[name], full) for name in names]
             lines += rows if full or place == 0 else [wrapped(" ".join(names), 2)]
-        # The first line of the epilog names the command that prints the full help.
+        # The full help omits the epilog's first line, which names the command that prints the full help.
         epilog = str(self.epilog).partition("\n")[2] if full else self.epilog
         return "\n".join([*lines, "", str(epilog), ""])
 

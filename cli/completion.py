@@ -68,7 +68,7 @@ def completion(options: Namespace) -> None:
 
 
 def _words(parser: argparse.ArgumentParser) -> str:
-    """Return the words that can follow a command: its subcommands, choices and options, without abbreviations."""
+    """Return the words that can follow a command: its subcommands, its choices and its long options."""
     found: list[str] = []
     for action in parser._actions:
         if action.help == argparse.SUPPRESS:

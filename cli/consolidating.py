@@ -25,7 +25,7 @@ def consolidate(options: Namespace) -> None:
     if not options.json:
         _show(options, found)
     if not found["total"] or not agreed(
-        options, "Summarize these groups? The memories are kept, and it can be undone."
+        options, "Summarize these groups? The memories are kept, and this can be undone."
     ):
         return
     _print_result(options, ask("consolidate", cwd=here(), everywhere=everywhere, origin="user"))

@@ -37,7 +37,7 @@ DRAIN_SECONDS = 30.0
 HOOK_SECONDS = 10.0
 END_SECONDS = 10.0
 SECRETS = ("AKIAIOSFODNN7EXAMPLE", "on holiday")
-"""Words of the recorded session that must not be stored: a key, and words marked private."""
+"""Texts in the recorded session that must not be stored: a key, and a passage marked as private."""
 NEXT_SESSION = "00000000-0000-4000-8000-000000000002"
 
 OUTCOMES = (
@@ -73,7 +73,7 @@ class Stage:
     def environment(self) -> dict[str, str]:
         """The environment of the hooks, without SUBCONSCIOUS_OFF, which would switch them off."""
         kept = {name: value for name, value in os.environ.items() if name != "SUBCONSCIOUS_OFF"}
-        # Last in PATH, so that the hooks use their usual Python, and this one where there is no other.
+        # This Python is last in PATH: the hooks use it only if there is no other.
         path = os.pathsep.join((kept.get("PATH", os.defpath), str(Path(sys.executable).parent)))
         return kept | {
             "PATH": path,
@@ -147,7 +147,7 @@ def _record(stage: Stage) -> list[dict[str, Any]]:
 
 
 def _begin(stage: Stage, first: dict[str, Any]) -> None:
-    """Start the session before the daemon: a running daemon accepts only sessions started by a client's hook."""
+    """Report the session's start before the daemon runs: a running daemon trusts only hooks that a client started."""
     hook = str(plugin_root() / "hooks" / "run")
     _run_hook(stage, ["/bin/sh", hook, "drop", "SessionStart"], json.dumps(first).encode())
 

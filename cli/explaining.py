@@ -41,7 +41,7 @@ def explain(options: Namespace) -> None:
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
-    """Return the request's argument: a transcript's path, a sentence (two or more words), a session's id, or none."""
+    """Return the request's argument: a transcript, a sentence (two or more words), a session, or none."""
     text = " ".join(words)
     path = Path(text).expanduser()
     if not text:

@@ -55,7 +55,7 @@ STATES = {
     "known": "imported before",
     "refused": "refused",
 }
-"""The states of a preview, in the order of the list."""
+"""The text that the preview shows for each state of a note, in the order in which it lists the states."""
 
 CHANGING = ("restore", "new", "edited", "conflict")
 """States in which an import changes the store."""
@@ -116,7 +116,7 @@ def fetch(selection: Selection) -> FetchedMemories:
     while True:
         records += [Record.model_validate(one) for one in page["records"]]
         if page["next"] is None:
-            # The first page's number, so that a watch sees changes made while later pages were fetched.
+            # The event id of the first page, so that a watch sees changes made while later pages were fetched.
             return FetchedMemories(records, page["quarantined"], first["newest"])
         page = ask_page(selection, page["next"], PAGE_SIZE)
 
@@ -201,7 +201,7 @@ def _folder(options: Namespace) -> str:
 
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
-    """Import an export, or only its notes called ``names``; mark imported edits, which a later export may overwrite."""
+    """Import an export, or only its notes called ``names``; mark imported edits, so that exports may overwrite them."""
     with _progress("Reading the notes", options):
         found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
         items = [item for item in found if item is not None]
@@ -288,7 +288,7 @@ def _refused(item: Item) -> PlannedNote:
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
-    """Return the rows; refuse each note about the same memory as an earlier note, even if another request sent that."""
+    """Return the rows; refuse a note about the same memory as an earlier note, even one from an earlier request."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))

@@ -29,7 +29,7 @@ def watch_folder(out: Path, options: Namespace, selection: Selection) -> int:
     """Export whenever the store changes, and ask about every edit, until Ctrl-C."""
     if options.json or options.format != "markdown":
         raise RequestError(
-            "--watch works with Markdown notes only, as it imports edits", "leave out --json and --format json"
+            "--watch works with Markdown notes only, because it imports edits", "leave out --json and --format json"
         )
     require_person("watch a folder, since edits in it may correct memories")
     _Watch(out, options, selection).run()

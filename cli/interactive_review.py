@@ -30,7 +30,7 @@ QUARANTINE_KEYS = "l release from quarantine  r reject  t teach  s skip  u undo 
 """The keys for a capture in quarantine. ``teach`` rejects it, and flags later statements with the same meaning."""
 
 UNCHANGED = "decided before"
-"""Stands for the status of a capture that somebody else decided on during the review."""
+"""Used in place of the status of a capture that was decided on elsewhere during the review."""
 
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
@@ -86,7 +86,7 @@ class _InteractiveReview:
 
     def _key(self) -> str:
         """Return the next key that is pressed."""
-        # First: a resize that comes later redraws at once, an earlier one is seen by the check below.
+        # Set first: a resize after this redraws at once, and ``_redraw`` below handles an earlier one.
         self._waiting = True
         try:
             self._redraw()
@@ -95,13 +95,13 @@ class _InteractiveReview:
             self._waiting = False
 
     def _resize(self) -> None:
-        """Redraw now only if the program waits for a key: this can interrupt a print, and print is not re-entrant."""
+        """Note a resize; redraw now only while a key is awaited: this may interrupt print, which is not re-entrant."""
         self._resized = True
         if self._waiting:
             self._redraw()
 
     def _redraw(self) -> None:
-        """Show the capture again if the window was resized, and again if it is resized meanwhile."""
+        """Show the capture again after a resize; repeat this if the window is resized meanwhile."""
         while self._resized:
             self._resized = self._waiting = False
             self._show()

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 120.0
 
 
 def promote(options: Namespace) -> None:
-    """Print the promotion scores of memories, the highest first; unless --preview, write the files of their project."""
+    """Print memories with their promotion scores, the highest first; without --preview, write the project's files."""
     answer = ask("standings", TIMEOUT_SECONDS, cwd=here(), limit=options.limit)
     written = None if options.preview else ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:
@@ -100,7 +100,7 @@ def _print_patterns(answer: PatternDigest) -> None:
     for known in answer["patterns"]:
         card(known)
     if answer["friction"]:
-        screen.heading("Recurring points (proposed as patterns each night; to decide: subconscious review)")
+        screen.heading("Recurring statements (proposed as patterns each night; to decide: subconscious review)")
     for one in answer["friction"]:
         print(screen.wrapped(screen.line(one["content"]), 4))
         days = sorted({screen.stamp(session["at"])[:10] for session in one["sessions"]})

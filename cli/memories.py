@@ -191,7 +191,7 @@ def card(memory: Memory | ReasonMemory, *more: str) -> None:
 
 
 def source(memory: Mapping[str, Any]) -> str:
-    """Return who made a statement, such as "said by you"; or that it was only observed in tool calls."""
+    """Return who made a statement, such as "said by you"; or a note that it was only observed in tool calls."""
     if is_observed(str(memory.get("extractor", ""))):
         return IN_TOOL_CALLS
     return f"said by {SPEAKERS.get(memory['origin'], screen.line(memory['origin']))}"
@@ -222,7 +222,7 @@ def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
 
 
 def show(options: Namespace) -> None:
-    """Print a memory with its origin, history and sessions that were shown it; or a capture; or a branch's memories."""
+    """Print a memory with origin, history and the sessions it was given to; or a capture; or a branch's memories."""
     if options.branch is not None:
         _show_branch(options)
         return
@@ -306,7 +306,7 @@ def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
 
 
 def promotion(standing: PromotionStatus | None) -> str:
-    """Return a memory's promotion status, such as "promoted" (project knowledge), and how its score is made up."""
+    """Return a memory's promotion status, such as "promoted" (project knowledge), and the parts of its score."""
     if not standing:  # an older daemon does not send it
         return ""
     estimated = f"estimated impact {standing['impact']:.0f} and estimated specificity {standing['specificity']:.0f}"

@@ -22,7 +22,7 @@ def ui(options: Namespace) -> int:
     if options.json:
         screen.as_json({"url": link})
         return 0
-    # Not opened for the user: the arguments of a program that runs can be read by every other program of the user.
+    # The link is not opened here: other programs of the user could read it in the browser's arguments.
     print(f"Open this link in your browser. It works once, within ten minutes:\n\n  {screen.paint(link, 'bold')}\n")
     print("The page closes after 20 minutes without use, or with: subconscious ui --close")
     return 0

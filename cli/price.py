@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subconscious.wire.imports import ImportOffer, ModelEstimate, SourceFile
 
 SMALLEST_SHOWN = 0.01
-"""Dollars; smaller amounts are shown as "less than" this one."""
+"""Smaller amounts, in dollars, are shown as "less than $0.01"."""
 
 READING_SECONDS = 600.0
 """Seconds that queueing one session may take on a busy machine."""
@@ -98,7 +98,7 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
 
 
 def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the sessions that a model has not read, or not to the end."""
+    """Return the sessions that a model has not read, or has not read to the end."""
     return [row for row in files if "model" in row and row["model"]["calls"]]
 
 

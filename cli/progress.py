@@ -1,4 +1,4 @@
-"""Shows on stderr how far a long piece of work is."""
+"""Shows the progress of a long operation on stderr."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from . import screen
 
 BAR_CELLS = 24
 REDRAWN_SECONDS = 1.0
-"""Seconds between redraws of the line on a terminal; its running clock shows that the work continues."""
+"""Seconds between redraws of the line on a terminal; a line without a total counts the seconds."""
 
 LINE_SECONDS = 10.0
 """Seconds between printed lines where a line can't be rewritten, as in a log."""
 
 
 class Progress:
-    """Shows the progress of the work named ``doing``: on a terminal in one line, removed at the end, else in new lines.
+    """Shows the progress of the work named ``doing``: on a terminal in one line, which is removed at the end.
 
-    With a ``total`` it shows the share that is done, otherwise the seconds that have passed. Prints nothing unless
-    ``shown``.
+    On other streams, it prints a new line each time. With a ``total``, a line shows the share that is done, otherwise
+    the seconds that have passed. If ``shown`` is false, nothing is printed.
     """
 
     def __init__(self, doing: str, total: int = 0, shown: bool = True, stream: TextIO | None = None) -> None:

@@ -1,8 +1,8 @@
 """Makes the output of commands that the model runs in Claude Code harmless, and marks quoted data in it.
 
 Text is made harmless by removing invisible characters and by changing client tags and speakers' names in it, so that
-they have no effect. Marks before and after the text of memories and sessions, the frame, show the model that it is data
-and contains no instructions.
+they have no effect. The text of memories and sessions is framed: marks before and after it show the model that it is
+data and contains no instructions.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _stop(state_folder: Home) -> None:
 
 
 def _installed_paths(state_folder: Home, *, keep: bool) -> Iterator[Path]:
-    """Yield the paths to remove: first the links to our command, which are found by their target."""
+    """Yield the paths to remove: the links in PATH to our launcher, then the files in the state folder."""
     launcher = state_folder.root / "bin" / "subconscious"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         link = Path(folder or ".") / "subconscious"

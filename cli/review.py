@@ -30,7 +30,7 @@ UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses of captures on which a person can still decide."""
 
 AIMS = {"approve": "approved", "reject": "rejected"} | dict.fromkeys(("release", "restore", "undo"), "review")
-"""The status that a capture has after a decision, by the request for it."""
+"""The status that each decision gives to a capture, by the name of the decision's request."""
 
 MAX_EVIDENCE_LENGTH = 240
 """The most characters of the evidence in the short form of a capture."""
@@ -211,7 +211,7 @@ def codes(options: Namespace) -> None:
     if not sys.stdout.isatty():
         raise RequestError(
             "the codes that confirm decisions are shown on a terminal only",
-            "run it in your own terminal, without a pipe",
+            "run `subconscious review code` in your own terminal, without a pipe",
         )
     decisions = ask("codes", origin="user")["decisions"]
     for decision in decisions:
@@ -285,7 +285,7 @@ def decided(capture: ReviewedCapture) -> str:
 
 
 def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> int:
-    """Send a decision and print its results; return exit code 1 if a capture was decided on otherwise before."""
+    """Send a decision and print its results; return exit code 1 if a capture already had another decision."""
     require_person(f"{cmd} captures")
     answer = ask(cmd, reason=options.reason, origin="user", **args)
     captures = answer["captures"]

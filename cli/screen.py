@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from subconscious.text.invisible import is_invisible
 
 MAX_WIDTH = 100
-"""Columns of a line, at most; longer lines are hard to read."""
+"""The most columns of a line, because longer lines are hard to read."""
 
 LONGEST_STATEMENT = 400
 """The most characters of a memory that a list shows; the context at a session's start has the same limit."""
@@ -37,7 +37,7 @@ def line(text: object) -> str:
 
 
 def statement(memory: Mapping[str, Any]) -> str:
-    """Return the text of a memory or capture as a session is shown it; for an agent's own note, its summary."""
+    """Return the text of a memory or capture in the form that sessions get; for an agent's own note, its summary."""
     is_note = memory.get("extractor") == "claude-note"
     text = line(memory["summary"] if is_note else memory.get("content") or memory["summary"])
     return text if len(text) <= LONGEST_STATEMENT else f"{text[: LONGEST_STATEMENT - 1]}…"
@@ -56,7 +56,7 @@ def width() -> int:
 
 
 def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: bool = False) -> str:
-    """Return ``text`` wrapped to the screen, with ``first`` in its indentation, or on a line above if too long.
+    """Return ``text`` wrapped and indented; ``first`` is in the first indentation, or on a line above if too long.
 
     Words are split only with ``within_words``, because commands and paths are meant to be copied.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subconscious.wire.sessions import ExplainedSurface, Session, SuppressedMemory, WhySurfacedResult
 
 MAX_ID_DIGITS = 15
-"""Digits of a memory's number, at most; a longer number is the id of a session."""
+"""The most digits of a memory's id; a longer number is taken for a session's id."""
 
 READING_SECONDS = 600.0
 """Seconds that reading a transcript may take: one can contain a month of work."""
@@ -123,7 +123,7 @@ def _nothing_given(number: int | None, session: str | None) -> str:
 
 
 def _responded(answer: WhySurfacedResult) -> str:
-    """Return how sessions responded to a memory, and whether sessions do not start with it any more."""
+    """Return how sessions responded to a memory, and whether new sessions no longer start with it for that reason."""
     responses = answer["responses"]
     times = {"used": responses["used"], "repeated": responses["repeated"], "violated": responses["violated"]}
     counts = ", ".join(f"{name} {screen.counted(number, 'time')}" for name, number in times.items())

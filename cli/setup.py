@@ -1,4 +1,4 @@
-"""``subconscious setup``: shows what is sent to a model and its cost, tries one on a session, and switches it on."""
+"""``subconscious setup``: shows what a model is sent and what it costs, tries it on a session, and switches it on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def setup(options: Namespace) -> int:
         if not options.json:
             print(screen.paint("A model that helps", "bold"))
         return choose_model(options)
-    from .setup_steps import walk  # imports what only this needs
+    from .setup_steps import walk  # here, because no other command needs its imports
 
     return walk(options, choose_model)
 

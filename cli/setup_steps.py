@@ -93,5 +93,5 @@ def _next_start() -> str:
     _, _, output = read_beginning(start, LARGEST_START).partition(b"\n")
     said = json.loads(output) if output else {}
     text = screen.clean(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
-    # This copy is for starts without a daemon, and says so in one line.
+    # The file is for sessions that start without a daemon. The line that says so would be wrong here.
     return "\n".join(line for line in text.splitlines() if not line.startswith(AS_OF))

@@ -190,7 +190,7 @@ def _exchange(refs: Refs, done: Done, uids: Sequence[str], *, preview: bool) -> 
 
 
 def _fetched(refs: Refs, done: Done, before: Mapping[str, str]) -> dict[str, str]:
-    """Return the remote's commits; none if it can't be reached, since the local refs are written anyway."""
+    """Return the remote's commits; none if the remote can't be reached: then only the local refs are written."""
     done.offline = ""
     try:
         return refs.fetch(done.remote, before) if done.remote else {}

@@ -248,7 +248,7 @@ def _key(each: Provider) -> str:
 def _settings(options: Namespace) -> None:
     """Print the settings of the running daemon; if no daemon answers, the settings that a daemon would read.
 
-    If config.toml is invalid, too, print the defaults and raise SettingsError (with --json, only print the defaults).
+    If no daemon answers and config.toml is invalid, print the defaults, and raise SettingsError unless --json is given.
     """
     # Imported here, because it takes longer than the rest of the program.
     from subconscious.settings.settings import Settings

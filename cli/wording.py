@@ -62,7 +62,7 @@ DONE: Mapping[tuple[str, str], str] = {
 """The participle that says what an action did to its subject."""
 
 ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon", "client": "Claude Code"}
-"""Who did something, by the actor of its event."""
+"""The name that the history shows for each actor of an event."""
 
 
 def done(action: str, subject: str) -> str:

@@ -58,7 +58,7 @@ class SearchOptions(Arguments):
     budget: Literal["lean", "balanced", "deep"] = "balanced"
 
     def search_options(self) -> dict[str, str]:
-        """Return the given options as arguments of a request to the daemon."""
+        """Return the options that the call sets, as arguments of a request to the daemon."""
         return {name: getattr(self, name) for name in ("mode", "budget") if name in self.model_fields_set}
 
 

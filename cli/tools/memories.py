@@ -41,7 +41,7 @@ def search(arguments: Query, daemon: DaemonClient) -> Notes:
     page = [_note(hit, arguments.tier) for hit in hits[arguments.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = arguments.offset + len(kept)
-    if arguments.offset == 0 and len(kept) == len(page):  # they have no number here, so they come with the first page
+    if arguments.offset == 0 and len(kept) == len(page):  # team hits have no id: first page only
         kept = fitting([*page, *(team_note(hit, arguments.tier) for hit in answer.get("team", ()))], Layer.DISCOVERY)
     return Notes(memories=kept, next=seen if kept and seen < len(hits) else 0)
 

@@ -1,7 +1,7 @@
 """The part of the Model Context Protocol that a tool server over stdio needs: JSON-RPC requests and responses.
 
 Protocol versions up to 2025-11-25 start with ``initialize``. Since 2026-07-28 the protocol is stateless: each request
-names its version, and each result includes the server's name and version.
+names the protocol version, and each result includes the server's name and version.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class MemoryResult(Result):
 
 
 class Notes(MemoryResult):
-    """A page of memories. ``next`` is the offset of the next page; ``again`` lists memories that were just returned."""
+    """A page of memories. ``next`` is the offset of the next page; ``again`` has the ids of a repeated answer."""
 
     next: int = 0
     total: int = 0

@@ -32,7 +32,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 REPEATED_SECONDS = 600.0
-"""Seconds in which the same answer to the same search is replaced by the ids of its memories."""
+"""Seconds for which a repeated search with the same answer returns only the ids of the memories."""
 
 
 class Daemon:
@@ -106,7 +106,7 @@ def result(tool: Tool, arguments: Mapping[str, Any], daemon: Daemon) -> Message:
     except SubconsciousError as error:
         return _failed(error)
     except KeyError as error:
-        # A newer daemon also answers older programs, and its answer may have other fields.
+        # The daemon may be newer than this program, and its answer may lack a field that this program reads.
         return _failed(DaemonError(f"the daemon's answer lacks {error}", "start a new session"))
     except OSError as error:
         return _failed(DaemonError(str(error), "the user may run `subconscious doctor`"))
@@ -130,7 +130,7 @@ def _answer(tool: Tool, given: Mapping[str, Any], daemon: Daemon) -> dict[str, A
     ):
         return _again(answer).values()
     notes = answer.memories if isinstance(answer, MemoryResult) else []
-    # Before the answer is sent, because the session's later words about these memories are repetitions.
+    # Before the answer is sent, so that what the session later says about these memories counts as a repetition.
     daemon.report_given([note.id for note in notes if note.whole], tool.name)
     return answer.values()
 

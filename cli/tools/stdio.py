@@ -19,7 +19,7 @@ from .protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, Message, Off
 CALLS_AT_ONCE = 8
 CHUNK = 65536
 MAX_MESSAGE_BYTES = 16 << 20
-"""Bytes of one message, at most; no call of a tool is larger."""
+"""The maximum size of a message in bytes; no tool call is as long."""
 
 log = logging.getLogger(__name__)
 

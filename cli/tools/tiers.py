@@ -21,7 +21,7 @@ FRAME = 400
 """Characters that are reserved for the frame around an answer."""
 
 MAX_NAMED = 3
-"""How many conflicting and how many newer memories a note names at most; the tools on links return all."""
+"""The most conflicting memories, and the most newer ones, that a note names; the tools on links return all."""
 
 _ELLIPSIS = "\u2026"
 
@@ -78,7 +78,7 @@ def team_note(found: TeamHit, tier: TierName) -> Note:
 
 
 def within(one: Note, max_characters: int) -> Note:
-    """Return the note with texts and lists cut to fit into ``max_characters`` of JSON; a text keeps 40 characters."""
+    """Return a note with texts and lists cut to ``max_characters`` of JSON; each text keeps at least 40 characters."""
     for name in ("evidence", "rationale", "content", "summary"):
         over = size(one) - max_characters
         text = getattr(one, name)

@@ -44,7 +44,7 @@ class Layer(Enum):
 
     @property
     def max_characters(self) -> int:
-        """The length of an answer, at most."""
+        """The maximum length of an answer, in characters."""
         return self.value[1] * CHARACTERS_PER_TOKEN
 
     @property

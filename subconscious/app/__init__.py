@@ -145,7 +145,7 @@ class App:
         self.signals.gathered.set()
 
     def _keys_of(self, session_id: str) -> Mapping[str, str]:
-        """Return the keys that a session brought, without those that config.toml sets."""
+        """Return the keys from a session's environment, without those that config.toml sets."""
         own = self.sessions.keys.of(session_id)
         return {name: key for name, key in own.items() if name not in self.config.keys_in_config}
 

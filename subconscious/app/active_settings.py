@@ -19,7 +19,7 @@ PROVIDER_OPTIONS = KEYS | {"provider"}
 """Plugin options that choose and authenticate the model. They apply to all sessions, which share one client."""
 
 OPTIONS = PROVIDER_OPTIONS | {"capture", "surface", "start_tokens"}
-"""Plugin options that are used, besides the session's SUBCONSCIOUS_* variables. Other options are ignored: any process
+"""Plugin options that are used, besides the session's SUBCONSCIOUS_* variables. Others are ignored, because any process
 can write a spool entry with options in it."""
 
 
@@ -34,7 +34,7 @@ class ActiveSettings:
         self.home = home
         self.loaded = loaded
         self.accepted = dict(accepted)
-        # Plugin options for providers, from the session that brought them last. Kept in memory only; a new daemon gets
+        # Plugin options for providers, from the session that sent them last. Kept in memory only; a new daemon gets
         # them with the next prompt.
         self.adopted: dict[str, str] = {}
         self.keys_in_config = keys_in_config(home.root)
@@ -84,7 +84,7 @@ class ActiveSettings:
         return changed
 
     def reload(self) -> None:
-        """Clear the cached content of config.toml."""
+        """Clear the cached settings, and read again which keys config.toml sets."""
         _is_valid.cache_clear()
         _cached_settings.cache_clear()
         self.keys_in_config = keys_in_config(self.home.root, self.keys_in_config)

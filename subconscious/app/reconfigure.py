@@ -17,7 +17,7 @@ async def put_in_force(app: App, accepted: dict[str, Any]) -> dict[str, list[Any
     before, app.config.accepted = app.config.accepted, accepted
     await load_policy(app.home, app.database, app.config.current)
     await app.calibrate()
-    # Sessions that wait, for tomorrow's budget for example, may be readable under these settings.
+    # A model may now be allowed to read sessions that wait, for example for tomorrow's budget.
     async with app.database.write() as tx:
         await model_readings.retry_now(tx)
     app.reconfigure()

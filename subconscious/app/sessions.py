@@ -108,7 +108,7 @@ class Shown:
 
 
 class Questions:
-    """The sessions that were shown a question and have had no prompt since, and the prompts that answered one."""
+    """Sessions that were shown a question and have had no prompt since, and the prompts that answered a question."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, Shown] = OrderedDict()
@@ -121,7 +121,7 @@ class Questions:
             self._shown.popitem(last=False)
 
     def take(self, session_id: str) -> Shown | None:
-        """Return the question that a session was shown, and forget it."""
+        """Return the question that a session was shown, and remove it; None if there is none."""
         return self._shown.pop(session_id, None)
 
     def note_answer(self, entry: Entry) -> None:
@@ -164,8 +164,8 @@ class Suppressed:
 
 
 MOST_KEYED_SESSIONS = 256
-"""The most sessions for which keys are kept. The least recent session's keys are dropped; it sends them again with
-its next prompt."""
+"""The most sessions for which keys are kept. The keys of the least recent session are dropped; that session sends them
+again with its next prompt."""
 
 SHARED = frozenset({"embedder_key"})
 """Settings with one key for all sessions: one embedder makes the vectors of all."""
@@ -232,7 +232,7 @@ class RunningExchanges:
         return known.turns if known is not None and known.offset == offset else ()
 
     def is_answered(self, path: str) -> bool:
-        """Whether the last text that was read from a transcript is the assistant's; False if nothing was read."""
+        """Whether the last turn that was read from a transcript is text of the assistant; False if nothing was read."""
         known = self._running.get(path)
         last = known.turns[-1] if known is not None and known.turns else None
         return last is not None and last.role is Role.ASSISTANT and bool(last.text)
@@ -263,7 +263,7 @@ class Sessions:
         self.codes = Codes()
         # Sessions whose keys have changed, "" for all of them: their work no longer has to wait for a key.
         self.rekeyed: set[str] = set()
-        # Spool entries from before the daemon listened: no daemon could verify their hooks.
+        # Names of spool entries from before the daemon listened, whose hooks nobody verified, without doubted ones.
         self.unheard: set[str] = set()
         # The session that was resumed last in each project. The client reports a fork as a resumption of its parent;
         # the fork's own id first appears with its first prompt.

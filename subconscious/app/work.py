@@ -18,7 +18,7 @@ from subconscious.store.jobs import Job
 from subconscious.store.projects import Project
 
 FORGETFUL = frozenset({"clear", "compact"})
-"""Values of ``source`` at a start after which the memories shown before are no longer in the context."""
+"""Values of ``source`` in a SessionStart event after which memories shown earlier are no longer in the context."""
 
 
 async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
@@ -27,7 +27,7 @@ async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None
         tx,
         entry.payload.session_id,
         project.id,
-        min(entry.at, time()),  # a clock that was ahead must not make a session immortal
+        min(entry.at, time()),  # a clock that was ahead must not keep a session active for years
         transcript=entry.payload.transcript_path,
         cwd=entry.folder,
         options=json.dumps(dict(entry.options)),

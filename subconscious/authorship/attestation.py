@@ -1,4 +1,4 @@
-"""Attests that a person typed a prompt: the client's own hook reported it, or the client wrote it to its transcript.
+"""Attests that a person typed a prompt, if the client's own hook reported it or the client's transcript contains it.
 
 A spool entry proves nothing: any command that the model runs can write one.
 """
@@ -32,10 +32,10 @@ KNOWN = "known"
 """The event that marks a session as started by the client."""
 
 EARLY = "early"
-"""The event for a prompt that was spooled before any daemon ran that could verify its hook."""
+"""The event for a prompt that was spooled before a daemon ran that could have verified its hook."""
 
 COMMANDED = "a command"
-"""The event's reason, instead of a digest, for an attested prompt that the transcript does not contain as typed."""
+"""The reason of a ``VOUCHED`` event, in place of the text's digest, if the transcript has no such typed prompt."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
@@ -44,11 +44,11 @@ WRITTEN_SECONDS = 5.0
 """The seconds that the client may take to write a prompt into its transcript."""
 
 SLACK_SECONDS = 60.0
-"""The seconds by which a time in a transcript may precede the hook's time."""
+"""The seconds by which a transcript line may be older than the spool entry of its hook."""
 
 REVIEW = "/subconscious:review"
 JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
-"""Commands, besides those of the review, with which a person decides something."""
+"""Matches the commands, besides the review command, with which a person makes a decision."""
 
 MARK = b"/subconscious:"
 """The text by which lines with commands of this plugin are found in a transcript."""
@@ -76,7 +76,7 @@ def _may_decide(prompt: str) -> bool:
 
 
 async def record_session(app: App, session_id: str) -> None:
-    """If a hook has verified a session, store that and the name of the hook's client, for later daemons, too."""
+    """If a session was verified by a hook, record that and the hook's client in the database, for later daemons."""
     if not app.sessions.vouched.knows_session(session_id):
         return
     client = app.sessions.vouched.client_of(session_id)
@@ -89,9 +89,9 @@ async def record_session(app: App, session_id: str) -> None:
 async def knows_session(app: App, session_id: str) -> bool:
     """Whether hooks of the client ran for a session.
 
-    This is known if the daemon verified the process of a hook, or if a hook wrote to the spool while no daemon was
-    running and no other session can have forged the entry. Neither a transcript nor another spool entry
-    proves it: any process can write them.
+    True if the daemon verified the process of a hook, or if a hook wrote to the spool while no daemon was running and
+    no other session can have forged the entry. Transcripts and other spool entries prove nothing: any process can
+    write them.
     """
     return app.sessions.vouched.knows_session(session_id) or await _is_on_record(app, session_id)
 
@@ -131,7 +131,7 @@ async def record_early_prompt(app: App, entry: Entry) -> None:
 
 
 async def was_handed_over(app: App, entry: Entry) -> bool:
-    """Whether a hook of a person's client reported a prompt; False as soon as the hook is rejected.
+    """Whether a hook of a person's client reported a prompt; False if the hook is rejected, or is not verified in time.
 
     The entry is in the spool before its hook asks the daemon, so its job may start while the hook is still being
     checked. A negative result at that moment would drop the decision in the prompt, so this function waits.
@@ -145,7 +145,7 @@ async def was_handed_over(app: App, entry: Entry) -> bool:
 
 
 async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bool | None:
-    """Whether a person typed a command: True once that is attested, None if its hook is rejected, False after a while.
+    """Whether a person typed a command: True once it is attested, None if its hook is rejected, False on timeout.
 
     The transcript counts only if no daemon was running when the hook asked: any process can write a transcript.
     """

@@ -17,14 +17,14 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 HOOK_SECONDS = 2.0
-"""How many seconds after the time of a prompt its hook may still be running; no hook takes longer."""
+"""The seconds after a prompt during which its hook may still be running; no hook takes longer."""
 
 UNTYPED = "no hook of the client reported this prompt"
 """The reason of a capture that waits for review because no hook of the client reported its prompt."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
-    """Whether typed lines of a session count only if a hook reports them.
+    """Whether transcript lines of a session that are marked as typed need the report of a hook to be trusted.
 
     Call this before reading the transcript: a prompt that is reported later says nothing about lines read earlier.
     """
@@ -34,8 +34,8 @@ async def may_be_forged(app: App, session_id: str) -> bool:
 async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
     """Return the ids of the typed turns that no hook of the client reported.
 
-    In a session without hooks, all turns are returned. If hooks ran but reported no prompt, none is. Otherwise, choices
-    in a dialog are left out, because they run no hook.
+    In a session without hooks, all turns are returned. If hooks ran but reported no prompt, none are. Otherwise, dialog
+    choices are left out, because they run no hook.
 
     If ``first`` is true, ``turns`` are the first of the session that are read, and two other kinds are accepted:
     prompts that hooks wrote to the spool before any daemon ran, and turns before the first reported prompt, because no

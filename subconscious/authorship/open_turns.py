@@ -1,4 +1,4 @@
-"""Checks whether Codex's model was already at work when a prompt came.
+"""Checks whether Codex's model was already at work when a prompt arrived.
 
 If it was, a command that the model ran may have written the prompt.
 """
@@ -23,7 +23,7 @@ _MARKS = re.compile(
     rb'"type":"(?:response_item|event_msg","payload":\{"type":"(?:task_started|task_complete|turn_aborted))"'
 )
 _HEAD = 200
-"""How many bytes at the beginning of a line are searched for its type."""
+"""The number of bytes at the beginning of a line that are searched for the line's type."""
 
 LONGEST = 64 << 20
 """The maximum size in bytes of a transcript that is read; a larger one proves nothing."""
@@ -44,7 +44,7 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
     client = _codex(pid)
     if client is None:
         return ""
-    if not transcript:  # a sub-agent's: it would end before it is heard if its hook waited
+    if not transcript:  # a sub-agent's prompt: if its hook waited here, the sub-agent would end too early
         return UNKNOWN
     until = time.monotonic() + WRITTEN_SECONDS
     was_busy = False
@@ -54,7 +54,7 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
             turns = _Turns(turn, peers.time_of(client))
             turns.read(found.values())
             was_busy = was_busy or turns.busy
-            # A turn that ends while this waits may be the one of the command that handed the prompt over.
+            # A turn that ends during this loop may be the turn in which a command handed the prompt over.
             if turns.begun or not was_busy:
                 return BUSY if turns.busy else ""
         if time.monotonic() > until:
@@ -99,7 +99,7 @@ def _lines(file: Path) -> list[bytes]:
 
 
 class _Turns:
-    """The open turns of a client, and whether the present turn has already had a prompt."""
+    """The open turns of a client: whether the prompt's turn has begun, and whether the client was already at work."""
 
     def __init__(self, turn: str, since: float) -> None:
         """``turn`` is the id of the prompt's turn. Turns that began before ``since`` (epoch seconds) count as ended."""
@@ -132,7 +132,7 @@ class _Turns:
 
 
 def _is_before(at: object, since: float) -> bool:
-    return isinstance(at, int | float) and at < since - 1.0  # whole seconds
+    return isinstance(at, int | float) and at < since - 1.0  # ``at`` is in whole seconds
 
 
 def _events(lines: list[bytes]) -> Iterator[dict[str, Any]]:

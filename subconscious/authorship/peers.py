@@ -86,7 +86,7 @@ def peer_of(link: socket.socket) -> int:
 
 
 def is_ours(link: socket.socket) -> bool:
-    """Whether the connected process belongs to the daemon's user. Where the system doesn't say, file modes protect."""
+    """Whether the connected process belongs to the daemon's user; True if unknown, since file modes keep others out."""
     return _credentials(link)[1] == os.getuid()
 
 
@@ -103,9 +103,9 @@ def _credentials(link: socket.socket) -> tuple[int, int]:
 
 
 def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = None) -> str:
-    """Return why a process is not taken for a person at a terminal; "" if it is.
+    """Return why a process is not accepted as run by a person at a terminal; "" if it is accepted.
 
-    If ``at_terminal`` is false, it may also be something that a person set up outside of Claude Code, such as a script.
+    If ``at_terminal`` is false, a person's program outside of coding agents, such as a script, is accepted, too.
     ``root`` is the state folder: sessions that use another one are ignored.
     """
     if sys.platform != "linux":
@@ -121,10 +121,10 @@ def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = N
 
 
 def doubt_of_hook(pid: int, root: Path | None = None) -> str:
-    """Return why a process that hands a prompt over is not taken for a hook of a person's session; "" if it is."""
+    """Return why a process that reports a prompt is not accepted as a hook of a person's session; "" if it is."""
     if sys.platform != "linux":
         return ""
-    # The client runs `sh hooks/run`, which runs the hook; both have its variables, and no process above them has.
+    # The client runs `sh hooks/run`, which runs the hook. These two have the variables of ``MARK``; no ancestor has.
     whole = list(_line(pid))
     line = [process for process in whole if not process.script.endswith(b"/hooks/run")]
     if not line:
@@ -238,8 +238,8 @@ def _clients(root: Path | None) -> Iterator[Process]:
 def _looks_like_client(folder: Path) -> bool:
     """Whether a process has the name or arguments of a client.
 
-    For every prompt, all processes are checked this way. Reading these two files takes half as long as ``_read``, which
-    reads other files, too.
+    All processes are checked at every prompt, so only two files are read: half the time of ``_read``, which reads
+    more.
     """
     try:
         words = _contents(folder / "cmdline").split(b"\0")
@@ -305,7 +305,7 @@ def _read(pid: int) -> Process | None:
         uid=uid,
         name=name,
         script=words[1] if len(words) > 1 else b"",
-        # A process that ends loses its arguments and environment shortly before its state shows it.
+        # A process that exits loses its arguments and environment shortly before its state shows that it has ended.
         client=fields[0] not in ENDED and words != [b""] and _is_client(name, words),
         server=not SERVERS.isdisjoint(words[1:4]),
         marked=environment is not None and MARK.search(environment) is not None,

@@ -1,4 +1,4 @@
-"""Checks whether one process reads what another writes: whether the streams of both are connected.
+"""Checks whether one process reads what another writes, that is, whether their streams are connected.
 
 For each stream of a hook, the client creates a pair of connected sockets: the hook has one, the client the other. With
 a command that its model runs, the client is connected at most to the command's input, because the output goes to a

@@ -20,10 +20,10 @@ from subconscious.authorship.peers import PROC, doubt_of_person
 TABLE = Path("/proc/net/tcp")
 
 REMEMBERED = 256
-"""For how many connections the result is cached: a browser opens a few and uses them for many requests."""
+"""The most connections whose results are cached: a browser opens a few and uses them for many requests."""
 
 TRIES = 3
-"""How often the table is read, and a process is searched for, before a connection counts as unknown."""
+"""The number of attempts to find a connection in the table, and a process that has it open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class TcpPeers:
         """Return why the program that connects from ``port`` is refused; "" if it is accepted."""
         if sys.platform != "linux":
             return ""
-        # The kernel writes the table in portions: a line may be missing while others come and go.
+        # The kernel writes the table in portions, so a line may be missing while connections open and close.
         peer = next(filter(None, (peer_of_port(port, server_port) for _ in range(TRIES))), None)
         if peer is None:
             return "it is unknown who runs this"
         if peer.uid != os.getuid():
-            return "another user of this machine asked"
+            return "another user of this machine made the request"
         if peer.inode not in self._known:
             holders = next(filter(None, (list(holders_of(peer.inode)) for _ in range(TRIES))), [])
             if not holders:
@@ -80,7 +80,7 @@ def peer_of_port(port: int, server_port: int) -> TcpPeer | None:
 def holders_of(inode: int) -> Iterator[int]:
     """Yield the ids of this user's processes that have a socket open, skipping processes that can't be read."""
     for folder in PROC.glob("[0-9]*"):
-        # A process may end meanwhile, and those of others can't be read.
+        # A process may end meanwhile, and other users' processes can't be read.
         with suppress(OSError):
             if folder.stat().st_uid == os.getuid() and _holds(folder / "fd", Path(f"socket:[{inode}]")):
                 yield int(folder.name)

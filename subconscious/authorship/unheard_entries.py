@@ -54,7 +54,7 @@ class Examined:
 
 
 async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
-    """Return which of these entries are doubted, and which of the others belong to sessions without a record so far."""
+    """Return which of these entries are doubted, and which of the others belong to sessions with no recorded hook."""
     entries = await asyncio.to_thread(_read, [folder / name for name in names])
     if not entries:
         return Examined()
@@ -69,7 +69,7 @@ async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
 
 
 async def _running(app: App) -> list[ClientSessions]:
-    """Return the running clients for which hooks ran. An entry may be from a session of a client without hooks."""
+    """Return the running clients for which hooks ran. Others may have written their own entries."""
     clients = await asyncio.to_thread(running_clients, app.home.root)
     spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
     return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]
@@ -80,7 +80,7 @@ def _may_be_anothers(entry: SpoolEntry, others: Collection[ClientSessions]) -> b
 
 
 def _read(paths: Sequence[Path]) -> list[SpoolEntry]:
-    """Return the readable entries; unreadable ones name no session."""
+    """Return the entries that can be read; the others name no session."""
     found = []
     for path in paths:
         try:

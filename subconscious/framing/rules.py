@@ -39,7 +39,7 @@ LONGEST_CONTENT = 1000
 """The most characters of one memory that are rendered; captured texts are shorter."""
 LONGEST_REASON = 300
 MOST_NAMED = 3
-"""The most memories that are named as conflicting with a memory, or superseding it."""
+"""The most conflicting memories, and the most superseding ones, that the marks of a memory name."""
 
 DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
 """The marks of memories that are not fully trusted."""
@@ -72,8 +72,8 @@ class Held:
 class Handed:
     """An earlier session that a rendered text describes.
 
-    ``event`` is the event name with which it is recorded that the session was shown the text; "" stands for the name of
-    the hook's event.
+    When a session is shown the text, this is recorded under the name ``event``, or under the name of the hook's event
+    if ``event`` is "".
     """
 
     session: Session
@@ -105,7 +105,7 @@ MOST = 10
 
 
 def speaker(origin: Origin, extractor: str) -> str:
-    """Return words for the source of a memory, such as "said by the user"."""
+    """Return the phrase for the source of a memory, such as "said by the user"."""
     return IN_TOOL_CALLS if is_observed(extractor) else SPEAKER[origin]
 
 
@@ -210,7 +210,7 @@ def due_reason(words: str, due_at: float | None) -> str:
 
 
 def interruption(session: Session) -> str:
-    """Return a sentence that says when the last session was interrupted, and its last prompt."""
+    """Return one or two sentences about an interrupted session: its date, its last prompt and what it left open."""
     day = date_of(session.last_event_at)
     prompt = within_quotes(session.last_prompt, 200)
     told = f"The last session here ({day}) was interrupted. Its last prompt was: {prompt}"

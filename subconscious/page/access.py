@@ -76,7 +76,7 @@ def _same(given: str, wanted: str) -> bool:
 
 
 def refusal(method: str, headers: Mapping[str, str], origin: str, *, link: bool) -> str:
-    """Return why the headers of a request are refused; "" if they are not.
+    """Return why a request is refused because of its headers; "" if it is accepted.
 
     ``origin`` is the page's own origin; ``link`` is true if the request is for the link that opens the page. In a DNS
     rebinding attack, the Host header names another host. A request from a foreign page has another Origin header;

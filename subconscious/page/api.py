@@ -44,12 +44,12 @@ class Pages(Handler):
         async with self._opening:
             server = self._server
             if server is None or not server.is_open:
-                await self.close()  # one that nobody used may just be closing
+                await self.close()  # an idle server may still be closing
                 server = self._server = await self._open()
             return {"url": server.link(project.root if project else ""), "port": server.port}
 
     async def _open(self) -> PageServer:
-        # Imported in a thread: it takes a few tenths of a second, in which hooks want answers.
+        # Imported in a thread: it takes a few tenths of a second, during which hooks must be answered.
         server_module = await asyncio.to_thread(_load)
         server: PageServer = server_module.PageServer(self.app, self._run)
         server.open()

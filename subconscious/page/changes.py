@@ -13,7 +13,7 @@ UNDOING = ("undo", "undone")
 """The actions of events that record an undo. The reason of such an event names the events that were reverted."""
 
 EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
-"""The number of an event in the reason of an undo."""
+"""Matches the number of an event in the reason of an undo."""
 
 _REVERTED = re.compile(r"event \d+ \((?P<action>[\w ]+?)(?: of [^)]*)?\)(?:: )?", re.ASCII)
 
@@ -26,13 +26,13 @@ UNDONE: Mapping[str, str] = {
     "correct": "Put back the earlier words of",
     "relabel": "Put back the kind and tags of",
 }
-"""The words for what an undo did to a memory, by the action that it undid."""
+"""The words for what an undo did to a memory, by the action that was undone."""
 
 EFFECTS: Mapping[str, tuple[str, str]] = {
     "archived": ("Archived", "Bring back"),
     "restored": ("Brought back", "Archive again"),
 }
-"""The words for a change that archived or restored a memory, and the label of the button that undoes it, by effect."""
+"""By the effect of a change on a memory: the words for the change, and the label of the button that undoes it."""
 
 BUTTONS: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "Forget",
@@ -50,14 +50,14 @@ BUTTONS: Mapping[tuple[str, str], str] = {
 """The labels of the buttons that undo other changes; the label for all others is "Undo"."""
 
 EXPLAINED: Mapping[str, str] = {
-    "Forget": "Archives it, and undoes that it was stored: the capture behind it is discarded or waits for review",
-    "Bring back": "Puts it back in use: sessions are given it again",
-    "Archive again": "Takes it out of use again; it can still be brought back",
+    "Forget": "Archives the memory and undoes its storage: the capture behind it is discarded or waits for review",
+    "Bring back": "Puts the memory back in use: sessions are given it again",
+    "Archive again": "Takes the memory out of use again; it can still be brought back",
 }
-"""Explanations of buttons, where the label does not say everything."""
+"""The tooltips of buttons whose labels do not say everything, by label."""
 
 SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
-"""Why a change can't be undone any more: what was done to its memory since, by the effect of the change."""
+"""By the effect of a change: what has been done to the memory since, so that the change can no longer be undone."""
 
 
 def action(event: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ def effect(event: Mapping[str, Any]) -> str:
 
 
 def replaced(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the links of a change that say that a memory replaced another; the source of each is the newer memory."""
+    """Return the SUPERSEDES links of a change: the source of each is the memory that replaced the target."""
     return [link for link in event.get("linked", ()) if link["type"] == "SUPERSEDES"]
 
 
@@ -108,12 +108,12 @@ def explained(label: str) -> str:
 
 
 def since(event: Mapping[str, Any]) -> str:
-    """Return what was done to the memory after a change, if the change can't be undone because of that; else ""."""
+    """Return what was done to a memory after a change, if that prevents an undo of the change; else ""."""
     return "" if event.get("holds", True) else SINCE[effect(event)]
 
 
 def undone(steps: Sequence[Mapping[str, Any]]) -> str:
-    """Return the words that say what an undo did; on the page, the names of the memories follow them."""
+    """Return the words for what an undo did; the page appends the summaries of the changed memories."""
     words = {_undone(step) for step in steps}
     if len(steps) == 1 and words:
         return f"{words.pop()}:"

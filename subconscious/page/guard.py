@@ -53,7 +53,7 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, send)
         elif scope["path"].endswith("/live"):
-            # A stream that stays open does not show that a person is there, and must not take a slot for ever.
+            # A stream that stays open does not prove that a person is present, and must not occupy a slot forever.
             await self._page(scope, receive, _with_headers(send, scope["path"]))
         else:
             if not _is_for_news(scope):
@@ -62,11 +62,11 @@ class Guard:
                 await self._page(scope, receive, _with_headers(send, scope["path"]))
 
     async def _examine(self, scope: Scope) -> Response | None:
-        """Return the response to the opening link or to a refused request; None if the web page must answer."""
+        """Return the response to the opening link or to a refused request; None if the application must answer."""
         headers, path = Headers(scope=scope), scope["path"]
         link = path.startswith(LINK_PATH)
         why = refusal(scope["method"], headers, f"http://127.0.0.1:{self._port}", link=link)
-        # Before the secrets are looked at: a program that must not decide can't use up the link either.
+        # Before the secrets are checked, so that a program that is refused can't use up the link.
         why = why or await asyncio.to_thread(self._peers.doubt, scope["client"][1], self._port)
         if not why and not _is_bounded(scope, headers):
             why = "the form is too large"
@@ -83,7 +83,7 @@ class Guard:
 
     def _entry(self) -> Response:
         answer = HTMLResponse(ENTRY.format(base=self._keys.base), headers=dict(HEADERS) | {"Cache-Control": "no-store"})
-        # No expiry: it lasts as long as the browser, and the page closes long before.
+        # No expiry: the cookie lasts until the browser exits, and the page closes long before that.
         answer.set_cookie(COOKIE, self._keys.cookie, path=self._keys.base, httponly=True, samesite="strict")
         return answer
 
@@ -105,7 +105,7 @@ def _is_for_news(scope: Scope) -> bool:
 
 def _with_headers(send: Send, path: str) -> Send:
     """Return a ``send`` function that adds the headers of ``HEADERS`` to every response."""
-    # Our own files may be kept: their path is as secret as the page's.
+    # Static files may be cached: their path is as secret as the page's.
     added = {**HEADERS, "Cache-Control": "private, max-age=3600" if "/static/" in path else "no-store"}
 
     async def send_with_headers(message: Message) -> None:

@@ -54,7 +54,7 @@ def _code(text: str) -> Markup:
 
 
 def _block(text: str) -> Markup:
-    # It can be scrolled, so the keyboard has to reach it.
+    # The block can be scrolled, so it must be reachable with the keyboard.
     return Markup('<pre tabindex="0"><code>{}</code></pre>').format(visible(text))
 
 

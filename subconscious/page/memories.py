@@ -120,7 +120,7 @@ async def _hits(site: Site, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -> dict[str, Any]:
-    """Return details of listed memories: what they replaced, when and why they were archived, texts of related ones."""
+    """Return details of listed memories: what they replaced, when and why they were archived, related summaries."""
     ids = [int(memory["id"]) for memory in found]
     database = site.app.database.interactive
     replaces = await links.replaced(database, ids)
@@ -133,7 +133,7 @@ async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -
 
 
 def likely(hits: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many of the first hits match; those after them have none of the query's words and little relevance."""
+    """Return how many of the first hits match. Later hits have none of the query's words, and low relevance."""
     least = LIKELY * max((hit["relevance"] for hit in hits), default=0.0)
     matching = [_has_words(hit) or hit["relevance"] >= least for hit in hits]
     return next((place for place in range(len(hits), 0, -1) if matching[place - 1]), 0)
@@ -197,11 +197,11 @@ async def _edit(request: Request) -> Response:
 
 async def _change(request: Request) -> Response:
     site, form = site_of(request), await form_of(request)
-    # A row's own button names its memory; then what is selected elsewhere is left alone.
+    # The button in a row sends the row's memory as ``only``; selected memories are then left alone.
     ids = list(dict.fromkeys(form.numbers("only") or form.numbers("id")))
     change = CHANGES.get("unarchive" if form.numbers("only") else form.first("do"))
     if change is None or not ids:
-        return site.done(Notice("Nothing was chosen.", problem=True), form)
+        return site.done(Notice("No memory was selected.", problem=True), form)
     _, event = await site.change(change.cmd, ids=ids, **change.args)
     if not event:
         return site.done(Notice("Nothing had to be changed."), form)

@@ -24,7 +24,7 @@ DECISIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "release": ("release", {}),
     "undo": ("undo", {}),
 }
-"""The buttons, with their requests."""
+"""For each button, the request to the daemon and its arguments."""
 
 
 async def _review(request: Request) -> Response:

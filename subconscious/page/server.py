@@ -38,13 +38,11 @@ FAREWELL_SECONDS = 2
 
 
 class _Connection(H11Protocol):
-    """A connection that is closed if it sends no request in time, or if there are too many."""
+    """A connection that is closed if it sends no request in time, or if there are too many connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.access_log = (
-            False  # paths contain secrets; `access_log` of the configuration does not reach a root handler
-        )
+        self.access_log = False  # paths contain secrets, which must not be logged, whatever handlers the access log has
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
         else:
@@ -146,7 +144,7 @@ class PageServer:
         self._listener.close()
         self.site.forget()
         if self._app.signals.stopping.is_set():
-            return  # the process ends, which returns its memory in no time
+            return  # the process is about to exit, which frees its memory
         heap.empty_caches()
         await self._app.database.shrink()
         heap.trim()

@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 """Seconds between two checks for changes, each of which needs two queries."""
 
 LOOKS_PER_SIGN = 15
-"""The number of checks after which a line is sent even without a change, to detect a disconnected browser."""
+"""A line is sent after this many checks without a change, to detect a disconnected browser."""
 
 
 async def _first(request: Request) -> Response:
@@ -47,7 +47,7 @@ async def _undo(request: Request) -> Response:
 async def _close(request: Request) -> Response:
     site = site_of(request)
     answer = site.part("closed.html")
-    # After the answer is sent: the server waits for running requests.
+    # Only after this response has been sent, because closing waits for running requests.
     asyncio.get_running_loop().call_later(0.1, site.closing.set)
     return answer
 

@@ -82,7 +82,7 @@ class Site:
         self._templates = _templates()
 
     def forget(self) -> None:
-        """Free the compiled templates, because the page is closed."""
+        """Free the compiled templates after the page has been closed."""
         if self._templates.cache is not None:
             self._templates.cache.clear()
 
@@ -177,7 +177,7 @@ def application(site: Site) -> Starlette:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """Return a response about a request's error: a page, or one line if a script sent the request."""
+    """Return the response to a request that failed: a page, or one line if a script sent the request."""
     if isinstance(error, SubconsciousError):
         return await _problem(
             request, changes.plainly(error.message), error.remedy, 404 if isinstance(error, NotFoundError) else 409
@@ -198,7 +198,7 @@ async def _problem(request: Request, message: str, remedy: str, code: int) -> Re
     site = site_of(request)
     if is_part(request):
         answer = site.part("problem_part.html", message=message, remedy=remedy)
-        # A script shows only what succeeded, unless it is sent elsewhere.
+        # htmx does not show responses with an error status, so this one keeps status 200, and replaces the notice.
         answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#notice", "innerHTML"
         return answer
     answer = await site.page("problem.html", message=message, remedy=remedy)
@@ -207,7 +207,7 @@ async def _problem(request: Request, message: str, remedy: str, code: int) -> Re
 
 
 def _templates() -> Environment:
-    """Return the templates. Every value is escaped, and loses characters that are invisible or reorder the text."""
+    """Return the template environment: it escapes values, and removes characters that are invisible or reorder text."""
     made = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,

@@ -80,7 +80,7 @@ STATUSES = {
 
 
 def tone(event: Mapping[str, Any]) -> str:
-    """Return the sort of a change, for its colour: something new, something removed, or something else."""
+    """Return the category of a change, which determines its colour: ``new``, ``gone`` (removed) or ``other``."""
     return "new" if (event["subject"], event["action"]) in NEW else "gone" if event["action"] in GONE else "other"
 
 
@@ -171,7 +171,7 @@ def as_json(value: object) -> str:
 
 
 def _local(moment: float) -> datetime:
-    # A clock that was wrong may have left any number.
+    # A wrong clock may have stored a time outside the range of datetime.
     return datetime.fromtimestamp(min(max(moment, 0.0), 32_503_680_000.0)).astimezone()
 
 

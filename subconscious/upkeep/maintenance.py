@@ -27,7 +27,7 @@ CHECK_SECONDS = 30.0
 """Seconds between two checks for due jobs."""
 
 QUIET_CHECK_SECONDS = 1.0
-"""Seconds between two checks whether the user has become idle."""
+"""Seconds between two checks of whether the user has become idle."""
 
 MAX_PAUSE_SECONDS = 5.0
 """The maximum pause between two steps, in seconds."""

@@ -42,7 +42,7 @@ log = logging.getLogger("subconscious.upkeep")
 
 BATCH_SIZE = 200
 COMPACT_SHARE = 0.2
-"""Share of empty pages (0 to 1) from which the database file is compacted."""
+"""The database file is compacted if at least this share (0 to 1) of its pages is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Phase:
 
 
 async def orphans(app: App, run: Run) -> Step:
-    """Repair inconsistencies between tables and indexes, one check per step."""
+    """Repair inconsistencies between tables and indexes, one check per step; at last, delete old prompts."""
     number = int(run.cursor or 0)
     if number == len(health.CHECKS):
         return Step(None, {"prompts dropped": await _drop_prompts(app)})
@@ -95,7 +95,7 @@ async def integrity(app: App, run: Run) -> Step:
 
 
 async def backup(app: App, run: Run) -> Step:
-    """Make a copy, unless one was made before this run was interrupted; remove old copies."""
+    """Make a copy, unless this run made one before it was interrupted; remove old copies."""
     known = await asyncio.to_thread(backups.listing, app.database.path)
     if known and int(run.started_at) <= known[0].at <= time() + backups.SKEW:
         return Step(None, {"copy": known[0].path.name})
@@ -125,7 +125,7 @@ def _problems_of_copy(draft: Path, database: Path, *, as_is: bool) -> list[str]:
 
 
 async def stats(app: App, run: Run) -> Step:
-    """Report the number of memories and the size of the database, so that the log shows their growth."""
+    """Report the numbers of memories and waiting captures and the size of the database, for the log."""
     del run
     counted = await memories.counts(app.database, None)
     counts = {"active": counted["active"], "archived": counted["archived"]}
@@ -142,7 +142,7 @@ async def optimize(app: App, run: Run) -> Step:
 
 
 async def compact(app: App, run: Run) -> Step:
-    """Compact the file of the database if much of it is empty."""
+    """Compact the database file if much of it is empty."""
     del run
     slack = await maintenance.slack(app.database)
     if slack < COMPACT_SHARE:
@@ -152,7 +152,7 @@ async def compact(app: App, run: Run) -> Step:
 
 
 async def reembed(app: App, run: Run) -> Step:
-    """Queue memories for embedding that have only a vector of an older model, or for which embedding failed."""
+    """Queue for embedding the memories that have only an older model's vector, or whose embedding failed."""
     del run
     if app.embedding.current.model:
         from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second

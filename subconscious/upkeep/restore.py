@@ -23,7 +23,7 @@ from subconscious.store.verification import Loss, loss
 __all__ = ["LATEST", "Loss", "choices", "expected_loss", "find", "put_back", "start_empty"]
 
 LATEST = "latest"
-"""The name of the newest undamaged copy on the command line."""
+"""The word that names the newest undamaged copy on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _examined(copy: Copy, digest: str) -> RestorableCopy:
 
 
 def find(home: Home, name: str) -> Path:
-    """Return the path of a copy. ``name`` is its name or its path, or `latest`. Raises NotFoundError."""
+    """Return the path of a copy. ``name`` is its name or path, or `latest`. Raises NotFoundError if there is none."""
     if name == LATEST:
         return _latest(home)
     known = {copy.path.name: copy.path for copy in restoring.restorable(home.database)}

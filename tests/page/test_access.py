@@ -162,7 +162,7 @@ def test_a_tool_of_claude_s_is_refused_and_does_not_use_up_the_link(link: str) -
 def test_another_user_is_refused(opened: Opened) -> None:
     url = f"{opened.origin}{opened.base}memories"
     answer = request(url, headers={"Cookie": opened.cookie}, user=NOBODY)
-    assert (answer.status, answer.text) == (403, "Refused: another user of this machine asked.\n")
+    assert (answer.status, answer.text) == (403, "Refused: another user of this machine made the request.\n")
 
 
 def test_the_assistant_opens_no_page(served: Home, shop: Furnished) -> None:

@@ -32,7 +32,7 @@ def test_what_goes_and_comes_back_with_it_is_shown(
     shown = " ".join(capsys.readouterr().out.split())
     assert "\x1b" not in shown
     assert "Nothing was changed." in shown
-    assert ("memory 4" in shown, "memory 2" in shown, "was merged into it" in shown) == (bool(follows),) * 3
+    assert ("memory 4" in shown, "memory 2" in shown, "was merged into one of these" in shown) == (bool(follows),) * 3
 
 
 def test_words_that_were_typed_are_not_called_the_daemons(

@@ -223,8 +223,8 @@ def test_an_output_on_a_full_disk_is_told_in_one_line(daemon: StubDaemon) -> Non
     code, errors = run_in_shell("list > /dev/full")
     assert code == 1
     assert errors.splitlines() == [
-        "error: nothing more can be written: No space left on device",
-        "  free space on that disk",
+        "error: the output can't be written: No space left on device",
+        "  free space on the disk of the output",
     ]
 
 

@@ -1,16 +1,16 @@
-// What the page does beside its links and forms: keys, choosing many, news, charts and the graph.
-// All text comes from the server, escaped; nothing here makes HTML of it.
+// The scripts of the page: keyboard shortcuts, selection of many, live updates, charts and the graph.
+// All text comes from the server, escaped; nothing here turns text into HTML.
 "use strict";
 
 const base = document.body.dataset.base;
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// A choice that is sent at once.
+// A form that is sent as soon as its field changes.
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.submit();
 });
 
-// Many at once: the buttons work as soon as something is chosen. Nobody chooses what is folded away.
+// Selection of many: the buttons work as soon as a row is selected. Rows in a closed <details> are not selected.
 const listed = (form) => [...form.querySelectorAll("input[name=id]")].filter((box) => !box.closest("details:not([open])"));
 
 function countChosen(form) {
@@ -34,7 +34,7 @@ document.addEventListener("change", (event) => {
   countChosen(form);
 });
 
-// Keys: j and k move between cards, others press the button of the card that names them.
+// Keys: j and k move between cards; other keys press the card's button with that data-key.
 const decided = [];
 const cards = () => [...document.querySelectorAll("[data-card]")];
 
@@ -61,7 +61,7 @@ function press(key) {
   return true;
 }
 
-// The search of this page, or that of Memories.
+// Focus the search field of this page, or open Memories if it has none.
 function search() {
   const field = document.querySelector("[data-focus='/']");
   if (field) field.focus();
@@ -88,7 +88,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// After a decision the next card has the focus, after an undo the card that came back, so that the keys go on there.
+// After a decision, focus the next card; after an undo, the restored card. Keys then apply to that card.
 document.body.addEventListener("htmx:load", (event) => {
   const card = event.detail.elt;
   if (!card.matches("[data-card]")) return;
@@ -102,7 +102,7 @@ document.body.addEventListener("htmx:load", (event) => {
   (next ?? card).focus();
 });
 
-// A request that gets no answer: the page was closed, or the daemon has stopped.
+// Failed requests. One without a response, or with status 403, means that the page is closed or the daemon has stopped.
 for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.body.addEventListener(name, (event) => {
     const status = event.detail.xhr?.status;
@@ -117,7 +117,7 @@ function showProblem(text) {
   document.getElementById("notice").replaceChildren(box);
 }
 
-// News: the first page of the timeline is read again. While a person reads further down, a button offers it.
+// Live updates reload the first page of the timeline. If the user has scrolled down, a button offers to do so.
 function listen(sign) {
   const items = document.getElementById("items");
   const fresh = document.getElementById("fresh");
@@ -163,7 +163,7 @@ function drawCurve(box) {
   window.addEventListener("resize", () => made.setSize({ width: box.clientWidth, height: 200 }));
 }
 
-// The graph: a click opens the memory's own graph; pointing at a memory shows what it says, and its links.
+// The graph: a click on a memory opens its own graph; pointing at a memory shows its text and its links.
 const CROWDED = 14;
 
 function nodeStyles(crowded) {
@@ -257,7 +257,7 @@ function zoom(drawing) {
 document.body.addEventListener("htmx:load", (event) => {
   event.detail.elt.querySelectorAll("[data-curve]").forEach(drawCurve);
 });
-// On a narrow screen the place in the navigation may be out of view.
+// On a narrow screen, the current entry of the navigation may be out of view.
 document.querySelectorAll(".bar [aria-current], .tabs [aria-current]").forEach((link) => {
   link.parentElement.scrollLeft = link.offsetLeft - (link.parentElement.clientWidth - link.offsetWidth) / 2;
 });
