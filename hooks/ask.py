@@ -11,7 +11,7 @@ import time
 from hooks.drop import compose, find_home, read_payload, spool, write
 
 try:
-    import _socket as socket  # the module `socket` takes 12 ms to import, its C half less than 1 ms
+    import _socket as socket  # the module `socket` takes 12 ms to import, its C part less than 1 ms
 except ImportError:
     import socket  # type: ignore[no-redef]
 
@@ -54,7 +54,7 @@ def connect(home: str, until: float) -> "socket.socket":
 
 
 def _is_ours(link: "socket.socket") -> bool:
-    """Whether the listener runs as this user; True where the system can't report it: the folder's mode protects us."""
+    """Whether the listener runs as this user; True if the system can't report it: the folder's mode protects us."""
     if sys.platform != "linux":
         return True
     credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
@@ -90,7 +90,7 @@ def _connect_patiently(home: str, until: float, patient: bool) -> "socket.socket
         try:
             return connect(home, until)
         except BlockingIOError:
-            pass  # its backlog is full: connect() on a Unix socket fails instead of waiting
+            pass  # the backlog of the daemon is full: connect() on a Unix socket fails instead of waiting
         except (FileNotFoundError, ConnectionRefusedError):
             if not patient or refused_just_now(home):
                 raise
@@ -123,16 +123,16 @@ def _wake() -> None:
 def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
     """Send an entry to the daemon and return its response, or None if no daemon runs.
 
-    If none runs, one is started for the next event (at a session's start, by the wake hook). ``spooled`` is false if
-    the entry could not be written to the spool: then the daemon stores it.
+    If no daemon runs, one is started for the next event (at a session's start, by the wake hook). ``spooled`` is false
+    if the entry could not be written to the spool: then the daemon stores it.
     """
     deadline = DEADLINES.get(event, OTHER_DEADLINE)
     if event == "UserPromptSubmit" and TYPED in entry:
-        # The prompt is a command to us (or some other text of the payload begins like one): its answer is all that the
-        # person wants, and the first one of a daemon has modules to load.
+        # The prompt is one of our slash commands (or other text in the payload begins like one). The person waits for
+        # its answer, and a daemon that has just started must load modules first.
         deadline = TYPED_DEADLINE
     until = STARTED + deadline
-    # At a session's start, the wake hook runs beside this one. Without an environment the daemon would come too late.
+    # At a session's start, the wake hook starts the daemon. If it must create the environment first, don't wait.
     starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
     try:
         link = _connect_patiently(home, until, starting)
@@ -153,7 +153,7 @@ def _confirm(link: "socket.socket") -> None:
     try:
         link.send(b".")
     except OSError:
-        pass  # it is older, and does not wait for this
+        pass  # an older daemon, which does not wait for a confirmation
 
 
 def _question(name: str, entry: bytes, secrets: bytes, flag: bytes) -> bytes:
@@ -161,7 +161,7 @@ def _question(name: str, entry: bytes, secrets: bytes, flag: bytes) -> bytes:
 
 
 def hand_over(home: str, name: str, entry: bytes) -> None:
-    """Send the daemon an entry that could not be written; if none runs, start one for the next event."""
+    """Send the daemon an entry that could not be spooled; if no daemon runs, start one for the next event."""
     until = time.monotonic() + HAND_OVER_SECONDS
     try:
         link = _connect_patiently(home, until, False)

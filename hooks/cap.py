@@ -104,7 +104,7 @@ def _write(mark: str, text: str) -> None:
     try:
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return  # of a hook that was killed; the next one has another process id
+        return  # left by a killed hook with the same process id; the next hook has another one
     os.write(file, text.encode("ascii"))
     os.close(file)
     os.replace(draft, mark)

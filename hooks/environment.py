@@ -35,7 +35,7 @@ KEPT_TO_INSTALL = frozenset(
         *("SSL_CERT_DIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
     }
 )
-"""Variables that choose where packages come from. The hashes of the packages are pinned.
+"""Variables that choose where packages come from; this is safe because the packages' hashes are pinned.
 
 Variables that name a program, or a file that may name one, are left out.
 """
@@ -63,7 +63,7 @@ def bring_up(home: str, quiet: bool = False) -> str:
     """Start the daemon, or the creation of its environment; return the JSON of a message for the user, or ""."""
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
-        # Each start would end in the same refusal; a session's start still tries.
+        # Each start would be refused again; only the hook at a session's start, which is not quiet, still tries.
         hold_cap_if_stuck(home)
         return ""
     if environment:
@@ -119,7 +119,7 @@ def _installed_files() -> Iterator[str]:
 def find_environment(home: str) -> str | None:
     """Return the current environment if a newer plugin created it, else this plugin's; None if neither exists.
 
-    A session that an older plugin serves continues for days after an upgrade: it must not downgrade the daemon.
+    A session with an older plugin may continue for days after an upgrade, and must not downgrade the daemon.
     """
     folder = os.path.join(home, "env")
     if not os.path.isdir(folder):
@@ -191,7 +191,7 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
 
 
 def open_log(log: str, limit: float = float("inf")) -> int:
-    """Open a log; /dev/null if it is larger than ``limit`` bytes or no regular file."""
+    """Open a log; /dev/null if it is larger than ``limit`` bytes or not a regular file."""
     try:
         target = append(log)
         if os.fstat(target).st_size <= limit:
@@ -233,7 +233,7 @@ def must_wait(failure: dict[str, Any] | None) -> bool:
     if failure is None:
         return False
     pause = RETRY_AFTER[min(failure["attempts"], len(RETRY_AFTER)) - 1]
-    # After the clock was set back, an attempt must not wait until that time comes again.
+    # If the clock was set back since, the next attempt must not wait until the clock has caught up.
     return 0 <= time.time() - float(failure["time"]) < pause
 
 

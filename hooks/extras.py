@@ -27,7 +27,7 @@ class ExtraError(Exception):
 
 
 def main(name: str) -> None:
-    """Install an extra; exit with 1 and the reason on stderr if that fails, with 2 without a state folder or a name."""
+    """Install an extra; exit with 1 and print the reason on failure, with 2 without a state folder or a valid name."""
     home = find_home()
     if home is None or not name.isidentifier():
         sys.exit(2)

@@ -2,7 +2,7 @@
 
 The real server (`subconscious mcp`) takes ten times as long to start and 39 MB of memory, and on a new machine its
 environment does not exist yet; a client gives up on a slow server, and most sessions call no tool. So this server
-answers requests with known answers (tools.json), and replaces itself by the real server for any other request.
+answers requests with known answers (tools.json), and replaces itself with the real server for any other request.
 """
 
 import json
@@ -69,7 +69,7 @@ class Greeter:
         return {**greeting, "instructions": self.known["instructions"]} if self.offered else greeting
 
     def _start_real_server(self, message: "dict[str, object]", line: bytes, rest: bytes) -> None:
-        """Replace this process by the real server; if that fails, answer with the reason."""
+        """Replace this process with the real server; if that fails, answer with the reason."""
         why = _take_over(self.home, [*self.received, line, rest]) if self.home and self.offered else ""
         if message.get("method") == "tools/call" and why:
             _respond(message, result={"content": [{"type": "text", "text": why}], "isError": True})
@@ -87,7 +87,7 @@ def is_wanted(home: str) -> bool:
     except FileNotFoundError:
         config = b""
     except OSError:
-        return False  # it may disable them, and the real server could not start with it
+        return False  # the file may disable the tools, and the real server can't start if it is unreadable
     top = re.split(rb"^[ \t]*\[", config, maxsplit=1, flags=re.MULTILINE)[0]
     written = {name.decode(): value.decode() for name, value in SETTING.findall(top)}
     mcp = os.environ.get("SUBCONSCIOUS_MCP") or written.get("mcp") or os.environ.get("CLAUDE_PLUGIN_OPTION_MCP", "")
@@ -100,7 +100,7 @@ def _respond(message: "dict[str, object]", **values: object) -> None:
 
 
 def _take_over(home: str, received: "list[bytes]") -> str:
-    """Replace this process by the real server; return the reason if that fails."""
+    """Replace this process with the real server; return the reason if that fails."""
     try:
         environment = _environment(home)
     except OSError as error:

@@ -54,7 +54,7 @@ def choose_python(path: str, step: Step, run: Run) -> tuple[Interpreter, str | N
     """Return the Python for the environment, and the path of uv if this Python can't create environments."""
     probed = [_probe(candidate, step) for candidate in _candidates(path)]
     found = [python for python in probed if python and python.version >= OLDEST]
-    # The pinned packages exist up to some version; a newer one is better than none.
+    # The pinned packages may not exist for a Python after NEWEST_TRIED; such a Python is better than none.
     found.sort(key=lambda python: python.version > NEWEST_TRIED)
     for python in found:
         if python.has_venv:
@@ -95,7 +95,7 @@ def _no_python() -> MakingError:
 
 
 def _candidates(path: str) -> list[str]:
-    """Return the paths of Pythons on a PATH; the running one is first if ``path`` is our PATH or has its folder."""
+    """Return the paths of Pythons on a PATH; the running one comes first if ``path`` is our PATH or has its folder."""
     running = [sys.executable, os.path.realpath(sys.executable)]
     if path != os.environ.get("PATH"):
         running = [python for python in running if os.path.dirname(python) in path.split(os.pathsep)]

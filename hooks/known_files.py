@@ -16,7 +16,7 @@ SIGNS = "_.@+-"
 
 
 def may_be_known(home: str, payload: bytes) -> bool:
-    """Whether to ask the daemon: False only if no memory can be bound to a file of this payload."""
+    """Whether to ask the daemon: False only if no memory can refer to a file in this payload."""
     if b'"error"' in payload:
         return True
     paths = _paths(payload)

@@ -108,7 +108,7 @@ class Maker:
         return {name for path in self._whole_ones("") for name in extras_of(path)}
 
     def _install_extras(self, environment: str, names: set[str], uv: str | None) -> None:
-        """Install the extras that were not linked from another environment; a failed one is retried when needed."""
+        """Install the extras that were not linked from another environment; a failed one is installed when needed."""
         for name in sorted(names):
             try:
                 lock = extra_lock(ROOT, name)
@@ -166,7 +166,7 @@ class Maker:
         plain = len(python) < LONGEST_SHEBANG and not any(sign.isspace() for sign in python)
         first = f"#!{python}\n" if plain else f'#!/bin/sh\n"exec" "{python}" "$0" "$@"\n'
         if os.path.lexists(face):
-            os.unlink(face)  # it may be a link to that of another environment
+            os.unlink(face)  # it may be a hard link to the command of another environment
         with open(face, "w", encoding="utf-8") as file:
             file.write(first + FACE)
         os.chmod(face, 0o700)
@@ -259,7 +259,7 @@ class Maker:
 
 
 def make_behind(home: str) -> None:
-    """Create the environment in the background, then start the daemon; return if another process creates it."""
+    """Create the environment in the background, then start the daemon; do nothing if another process creates it."""
     os.umask(0o077)
     with locked(home, wait=False) as lock:
         if lock is None:
@@ -332,7 +332,7 @@ def _same_content(one: str, other: str) -> bool:
 
 
 def _trial(environment: str) -> str:
-    """Return code that imports what a session needs, and loads a model if the packages have one."""
+    """Return code that imports what a session needs, and loads the local model if its runtime is installed."""
     has_model = os.path.isdir(os.path.join(site_packages(environment), "onnxruntime"))
     return f"{TRY_OUT}; {TRY_MODEL}" if has_model else TRY_OUT
 

@@ -23,7 +23,7 @@ UNUSED = (
     # A second copy of the runtime, for programs in C: the Python module contains its own.
     *("onnxruntime/capi/libonnxruntime.so*", "onnxruntime/capi/libonnxruntime.*dylib"),
 )
-"""Files in site-packages that nothing imports. `try_out` runs without them; they are restored if it fails."""
+"""Files in site-packages that nothing imports. `trim` restores them if the environment fails without them."""
 
 BUNDLED = """
 import ensurepip, glob, os, sysconfig
@@ -52,9 +52,9 @@ def extras_of(environment: str) -> list[str]:
 
 
 def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = "") -> None:
-    """Install the packages that a lock file pins, and copy that file. A daemon may use the environment meanwhile.
+    """Install the packages that a lock file pins, and copy the file there. A daemon may use the environment meanwhile.
 
-    An extra's lock file pins packages that the base needs, too, to the same versions, so no loaded file is replaced.
+    An extra's lock file pins the packages that the base also needs to the same versions, so no loaded file is replaced.
     """
     wanted = ["--require-hashes", "--only-binary", ":all:", "-r", lock]
     if uv:
@@ -95,7 +95,7 @@ def trim(environment: str, try_out: Callable[[], object]) -> None:
         os.rename(path, place)
     try:
         try_out()
-    except Exception:  # noqa: BLE001 - any failure: if the environment is broken, its last check says so
+    except Exception:  # noqa: BLE001 - any failure: if the environment is broken, the final check reports it
         for path, place in moved:
             os.rename(place, path)
     shutil.rmtree(aside)

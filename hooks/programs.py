@@ -116,7 +116,7 @@ def _is_held_throughout(path: Path, holders: set[int]) -> bool:
 def _is_held_by(path: Path, holders: set[int], *, sticky: bool = False) -> bool:
     """Whether only ``holders`` can change a file or folder.
 
-    ``sticky``: a folder such as /tmp suffices, in which nobody can replace another user's files.
+    ``sticky``: accept also a folder such as /tmp, in which nobody can replace another user's files.
     """
     try:
         status = path.stat()

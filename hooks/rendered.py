@@ -1,8 +1,8 @@
 """When no daemon answers, prints the start context that a daemon wrote to a file earlier (docs/protocol.md).
 
 The first line of the file lists its memories, and goes to the spool, so that the daemon can record them. The rest is
-printed unchanged. Imported only when needed; nothing is parsed, and the payload is only searched for a resumed session,
-which has the context already.
+printed unchanged. Imported only when needed. The payload is not parsed, only searched for the mark of a resumed
+session, which has the context already.
 """
 
 import os

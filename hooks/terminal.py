@@ -1,4 +1,4 @@
-"""Runs the command for bin/subconscious: creates the environment if needed, then replaces itself by the program.
+"""Runs the command for bin/subconscious: creates the environment if needed, then replaces itself with the program.
 
 Usage: ``python3 -I -S -B terminal.py ARGUMENTS``. A person runs it, so it reports errors.
 """
@@ -14,7 +14,7 @@ from hooks.environment import ROOT, find_environment
 
 
 def main(arguments: "list[str]") -> None:
-    """Replace this process by the terminal program of the environment."""
+    """Replace this process with the terminal program of the environment."""
     home = find_home()
     if home is None:
         sys.exit(

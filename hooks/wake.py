@@ -41,7 +41,7 @@ def main(option: str) -> None:
         make_behind(home)
         return
     running = daemon_version(home)
-    # One that runs but doesn't answer holds the lock, so a second could not start. (daemon_version raised then.)
+    # daemon_version raises if a daemon runs but doesn't answer: that daemon holds the lock, so no other could start.
     if not running or version_key(running) < version_key(VERSION):
         from hooks.environment import bring_up
 

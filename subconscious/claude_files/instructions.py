@@ -162,7 +162,7 @@ def _instruction_files(config: Path, folder_path: Path) -> Iterator[Path]:
 def _others(folder_path: Path, names: tuple[str, ...]) -> Iterator[Path]:
     for name in names:
         if "/" in name:
-            yield Path.home() / name  # an absolute path stays what it is
+            yield Path.home() / name  # an absolute ``name`` replaces the home folder
         else:
             yield from (above / name for above in (*reversed(folder_path.parents), folder_path))
 

@@ -18,7 +18,7 @@ SHARED = 0.5
 MOST_COMPARED = 8
 """The number of known statements that are compared with a sentence in full: those with the most words in common."""
 LENGTH_FACTOR = 2
-"""A known statement matches a sentence of n content words only if it has at most LENGTH_FACTOR * (n + 1) of them."""
+"""A known statement matches a sentence of n content words only if it has at most LENGTH_FACTOR * (n + 1) such words."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")

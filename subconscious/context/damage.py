@@ -55,7 +55,7 @@ def _recalled(home: Home) -> list[str]:
 
 
 async def note(home: Home, damage: Damage, problems: Sequence[str]) -> None:
-    """Store the findings of a verification for the next start of the daemon; delete the file if there are none."""
+    """Store a verification's problems in a file for the daemon's next start; delete the file if there are none."""
     damage.problems = list(problems)
     if not problems:
         damage.setbacks = []

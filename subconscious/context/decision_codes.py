@@ -20,7 +20,7 @@ from subconscious.wire.captures import Capture
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A person's decision on captures: approve, reject, teach, edit, release, restore or undo.
+    """A person's decision (``deed``) on captures: approve, reject, teach, edit, release, restore or undo.
 
     To teach is to reject a capture and to flag later statements that say the same. To release a capture is to take it
     out of quarantine. ``once`` is the id of the message with the decision if the message may arrive twice; the decision

@@ -20,7 +20,7 @@ MAX_BYTES = 8 * 2**20
 8 MB takes less than 30 ms."""
 MAX_HEADER = 64 * 2**10
 LONGEST_TEXT = 2**20
-"""The most characters of a text, such as a prompt, that are used; hooks send no larger entries."""
+"""The most characters of a text, such as a prompt, that are used; the rest is ignored."""
 LONGEST_ID = 200
 MOST_WORDS = 2000
 LONGEST_WRITTEN = 8000

@@ -31,7 +31,7 @@ async def aside(signals: Signals, quiet: float = 0.0, most: float = math.inf) ->
 
 def _wanted(signals: Signals, quiet: float) -> bool:
     if signals.awaited:
-        return False  # the request waits for the work that would pause
+        return False  # a request waits for the very work that would pause
     lately = 0 <= time() - signals.last_heard < quiet  # also if the clock was set back
     return lately or any(lock.locked() for lock in signals.answering.values())
 

@@ -16,28 +16,28 @@ class Signals:
         self.stopping = asyncio.Event()
         self.spooled = asyncio.Event()
         self.queued = asyncio.Event()
-        # Set after a transcript gained something that a model is to read, once that is committed.
+        # Set after new text of a transcript was queued for a model and committed.
         self.gathered = asyncio.Event()
-        # Set after a deferred request to a model was stored, once that is committed.
+        # Set after a deferred request to a model was stored and committed.
         self.questioned = asyncio.Event()
-        # When a client spoke to the daemon last; the idle time begins there.
+        # When a client last sent something to the daemon; the idle time begins there.
         self.last_heard = time()
         # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, for example,
         # the closing of a silent session. They take turns, by path.
         self.reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        # Requests of one session are answered in turn. A prompt that is answered while the response to an abandoned
-        # start is being undone would find all memories recorded as shown, return nothing, and count as the session's
-        # first answer.
+        # Requests of one session are answered one at a time, by session id. Otherwise a prompt could be answered
+        # while the unused response to the session's start is being undone. The answer would be empty, because all
+        # memories are still recorded as shown, and would count as the session's first answer.
         self.answering: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        # Starts that wait for work on another session's hand-over; that work must not wait for them in turn.
+        # The number of session starts that wait for jobs of other sessions; these jobs must not pause for them.
         self.awaited = 0
-        # One maintenance job runs at a time. While people wait for one (``hurrying``), it does not wait for silence.
+        # One maintenance job runs at a time. While ``hurrying`` people wait for one, it does not pause.
         self.maintaining = asyncio.Lock()
         self.hurrying = 0
         # Rendered files have one writer at a time, so that no writer restores what another has just purged.
         self.rendering = asyncio.Lock()
-        # Projects whose rendered files are outdated although no event says so; None for the user's own memories. A
-        # recheck changed the status of their memories, or the files could not be written.
+        # Projects with outdated rendered files that no event reports, because a recheck changed the status of memories
+        # or the files could not be written; None for the user's own memories.
         self.unrendered: set[str | None] = set()
 
     def heard(self) -> None:

@@ -1,7 +1,7 @@
 """Cohorts: groups of memories with equal facts except for the time of their last use.
 
-No factor rises with time, so within a cohort older memories have no higher values and are due first. So few memories
-have to be assessed: counting takes one binary search for each cohort and not one assessment for each memory.
+No factor rises with time, so within a cohort older memories have no higher values and are due first. Counting thus
+takes one binary search for each cohort, which assesses few memories, instead of one assessment for each memory.
 """
 
 from __future__ import annotations

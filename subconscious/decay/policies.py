@@ -122,7 +122,7 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
     """Whether a memory should be archived: its value is low, and it has been unused for its days of ``patience``."""
-    # The time is compared first: most memories that are kept need no assessment.
+    # The time is compared first, so that most memories that are kept need no assessment.
     return _was_spared(facts, now, terms) and assess(policy, facts, now, terms).value < terms.below
 
 
@@ -138,14 +138,14 @@ def _was_spared(facts: Facts, now: float, terms: Terms) -> bool:
 
 def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> int | None:
     """Return the days until a memory becomes due if it stays unused; None if that takes more than ``LONGEST`` days."""
-    # Never due at low, because it is spared for longer. Most are due soon after, so the steps begin with one day.
+    # Never due at ``low``, before ``patience`` ends. Most memories are due soon after, so the first step is one day.
     spared = min(float(LONGEST), patience(facts, terms) - days_since(facts.alive_at, now))
     low, step = max(0, math.floor(spared)) - 1, 1
     while not due(policy, facts, now + (high := min(low + step, LONGEST)) * DAY, terms):
         if high == LONGEST:
             return None
         low, step = high, 2 * step
-    while high - low > 1:  # always due at high: without use, a due memory stays due
+    while high - low > 1:  # always due at ``high``: a due memory stays due without use
         middle = (low + high) // 2
         low, high = (low, middle) if due(policy, facts, now + middle * DAY, terms) else (middle, high)
     return high

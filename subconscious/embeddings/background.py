@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 MAX_FAILED_QUERIES = 3
-"""The next embedder takes over after this many queries in a row failed because this one was busy.
+"""The next embedder takes over after this many queries in a row failed because the current one was busy.
 
-After another error it does so at once.
+After any other error, it takes over at once.
 """
 
 LONGEST_REST = 300.0
@@ -73,8 +73,7 @@ class Embedding:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loaded = asyncio.Event()
         self._wanted = asyncio.Event()
-        # Set after each round, also if there was nothing to do: stored memories have their vector, or will not get one
-        # soon.
+        # Set after each round, even one without work: each stored memory then has a vector, or will not get one soon.
         self.settled = asyncio.Event()
         # Called after a memory was stored or changed.
         self.on_change: Callable[[], None] = lambda: None
@@ -94,13 +93,13 @@ class Embedding:
 
     @property
     def trouble(self) -> SubconsciousError | None:
-        """The error because of which the chosen embedder can't be used; None if it can."""
+        """The error that makes the chosen embedder unusable; None if it can be used."""
         outage = self._chain.outage
         return outage.error if outage else self._broken
 
     @property
     def error(self) -> str:
-        """The problem of the chosen embedder in words, and the embedder used instead; "" without a problem."""
+        """The message and remedy of ``trouble``, and the embedder that is used instead; "" without trouble."""
         if self.trouble is None:
             return ""
         message = f"{self.trouble.message}; {self.trouble.remedy}"
@@ -119,7 +118,7 @@ class Embedding:
 
     @property
     def status(self) -> EmbedderState:
-        """The state of embeddings that `status` shows, without the counts from the store."""
+        """The state of the embeddings for the `status` command, without the counts from the store."""
         writer, outage = self._switch.writer, self._chain.outage
         return {
             "name": self.name,
@@ -150,7 +149,7 @@ class Embedding:
         self.current.warm_up()
 
     async def cool_down(self) -> None:
-        """If the local model has been unused for ``IDLE_SECONDS``, free it, and caches that only speed up queries."""
+        """Unload the local model and drop caches for queries if the model has been unused for ``IDLE_SECONDS``."""
         if not self.current.cool_down(IDLE_SECONDS):
             return
         for unload in self.on_idle:
@@ -208,11 +207,11 @@ class Embedding:
                 self._broken = None if self._switch.writer else error
                 log.warning("embeddings can't be made or saved: %s; %s", error.message, error.remedy)
             except Exception as error:
-                # Full-text search must continue after any error of the model or the index. Unsaved work is still
-                # pending: the next memory, or the next daemon, tries it again.
+                # Full-text search must continue after any error of the model or the index. Memories without a saved
+                # vector stay pending: the next round, or the next daemon, tries them again.
                 log.exception("embeddings can't be made or saved")
                 if self._switch.writer is None:
-                    remedy = "restart with `subconscious daemon stop`"
+                    remedy = "to restart the daemon, run `subconscious daemon stop`"
                     self._broken = SubconsciousError(f"no embeddings: {error}", remedy)
             if self._switch.writer is None:
                 self.current.set_embedder(None)
@@ -249,7 +248,7 @@ class Embedding:
         self._switch.drop_writer()
 
     def _on_query_answer(self, name: str, error: EmbedderError | None) -> None:
-        """Count failed queries in a row: after several, let the loop switch to the next embedder."""
+        """Count the queries that failed in a row; after several, make the loop switch to the next embedder."""
         if error is None:
             self._failed_queries = 0
             return
@@ -275,7 +274,7 @@ class Embedding:
             if not batch:
                 return True
             if next(self._chain.usable(), "") != writer.name:
-                self.wake()  # the preferred one may be available again
+                self.wake()  # a preferred embedder may be available again
                 return False
             await self._batches.embed(writer, batch)
 

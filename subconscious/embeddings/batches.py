@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 REFUSALS = 5
-"""The number of texts refused in a row after which the embedder, and not the text, is considered the problem."""
+"""After this many refused texts in a row, the embedder, not the texts, is considered the problem."""
 
 
 class EmbedderOutError(Exception):
@@ -62,7 +62,7 @@ class Batches:
             try:
                 found = await in_thread(lambda texts=texts: embedder.embed(texts))  # type: ignore[misc]
             except Exception:
-                # After any error full text still finds them; the other model will find them by meaning.
+                # Whatever the error, full text finds these memories, and the other model will find them by meaning.
                 log.info("the current model can't embed new memories", exc_info=True)
                 return
             async with self._database.write() as tx:
@@ -92,7 +92,7 @@ class Batches:
                     continue
                 await self._wait(error, batch, pause)
             except Exception as error:  # noqa: BLE001 - it is logged with its traceback
-                # No error of the model's runtime may end the loop: the batch is tried again, then set aside.
+                # No error of the model's runtime may end the loop: the batch is tried again, then marked as failed.
                 await self._wait(error, batch, pause)
             else:
                 async with self._database.write() as tx:
@@ -162,7 +162,7 @@ class Batches:
     async def _save(
         self, tx: Any, model: str, batch: Sequence[Memory], found: numpy.ndarray, *, done: bool = False
     ) -> None:
-        """Store vectors of memories. A memory with a text that has changed meanwhile stays pending."""
+        """Store vectors of memories. ``done``: mark the memories as done if their text has not changed meanwhile."""
         from subconscious.store import vectors
 
         rows = [

@@ -1,8 +1,8 @@
 """Embedders: they turn texts into vectors; the cosine of two vectors measures how similar the meanings are.
 
 To add an embedder, write a class that implements the protocol and add it to EMBEDDERS; the contract tests run for each
-row. numpy, the model's runtime and the providers' SDKs are imported only when an embedder is opened, so that the daemon
-starts fast.
+entry. numpy, the model's runtime and the providers' SDKs are imported only when an embedder is opened, so that the
+daemon starts fast.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Embedder(Protocol):
         """Embed each text: shape (len(texts), dim), each row of unit length.
 
         The vector of a text must not depend on the other texts. Of a text that is too long, only the beginning
-        is used. Failed calls are not retried. Raises EmbedderError or a subclass if a call fails, also after ``close``.
+        is used. Failed calls are not retried. Raises EmbedderError or a subclass on failure and after ``close``.
         """
         ...
 

@@ -25,7 +25,7 @@ RETRIES = (1.0, 2.0, 4.0)
 """The pauses between attempts, in seconds."""
 
 LONGEST_PAUSE = 20.0
-"""The longest pause in seconds before a retry. An embedder that asks for a longer pause is suspended meanwhile."""
+"""The longest pause in seconds before a retry. An embedder that asks for a longer pause is suspended for that time."""
 
 RECHECK = 300.0
 """Seconds after which an unavailable embedder is tried again.
@@ -34,7 +34,7 @@ An embedder that refused its key is not tried again before a person changes the 
 """
 
 LONGEST_OUTAGE = 2 * 86_400.0
-"""No suspension of an embedder lasts longer (in seconds): a spending cap suspends it until the next day at most."""
+"""The longest temporary suspension in seconds: a spending cap suspends an embedder until the next day at most."""
 
 CANARY = "We decided to keep the queue in SQLite and to retry three times."
 """The text whose vector identifies a model. Never change this text: every model would count as a new one."""
@@ -60,7 +60,7 @@ class Outage:
     def is_over(self) -> bool:
         """Whether the embedder may be tried again.
 
-        An outage is also over if the clock was set back, unless a person has to act first.
+        It may also be tried if the clock was set back since, unless a person has to act first.
         """
         left = self.until - time()
         return left <= 0 or LONGEST_OUTAGE < left < math.inf
@@ -119,11 +119,11 @@ class EmbedderChain:
         after = self.names[self.names.index(name) + 1 :]
         log.warning(
             "embedder %s can't be used (%s %s); %s; next: %s",
-            *(name, error.code, error.message, error.remedy, after[0] if after else "words alone"),
+            *(name, error.code, error.message, error.remedy, after[0] if after else "full-text search only"),
         )
 
     async def first(self, present: OpenedEmbedder | None) -> OpenedEmbedder | None:
-        """Return the first usable embedder, opened now unless it is ``present``; None if none can be used."""
+        """Return the first usable embedder, either ``present`` or newly opened; None if none can be used."""
         for name in self.usable():
             if present is not None and present.name == name:
                 return present

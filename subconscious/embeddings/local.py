@@ -32,8 +32,8 @@ TEXT_TOKENS, BEFORE_TOKENS = 80, 48
 """The most tokens of a text, and of the text before it, that ``middle`` and ``tokens`` of ``LocalEmbedder`` read."""
 
 LAST, MIDDLE, TOKENS = "last_hidden_state", "layer_norm_6", "layer_norm"
-"""The names of the last layer's output, of the third layer's (the input of the model that judges sentences), and of the
-input of the first layer (that of the model that compares sentences)."""
+"""The names of three values in the model: the last layer's output, the third layer's output (read by the model that
+judges sentences), and the first layer's input (read by the model that compares sentences)."""
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is created again, "
@@ -53,7 +53,7 @@ class LocalEmbedder:
     remote = False
 
     def __init__(self, access: Access | None = None, weights: Path | None = None) -> None:
-        del access  # it needs no permission
+        del access  # a local model needs no key or address
         self._weights = weights
         self._loading = Lock()
         self._closed = False
@@ -141,7 +141,7 @@ class LocalEmbedder:
 
 
 def _pair(text: str, before: str) -> tuple[list[int], list[int]]:
-    """Return the ids of a text's tokens, and of those of the text before it."""
+    """Return the token ids of a text, and those of the text before it."""
     second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []
     return bert_uncased().encode(text, TEXT_TOKENS), second
 
@@ -182,7 +182,7 @@ def open_packaged(package: str, name: str, title: str) -> Any:
         with as_file(files(package).joinpath(name)) as path:
             return open_session(path)
     except Exception as error:  # a missing or broken file, or an error of the runtime
-        raise EmbedderError(f"{title} can't be loaded: {error}", "install Subconscious anew") from error
+        raise EmbedderError(f"{title} can't be loaded: {error}", "reinstall Subconscious") from error
 
 
 def open_session(model: Path) -> Any:

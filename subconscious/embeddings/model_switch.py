@@ -1,8 +1,8 @@
 """Switches from one embedding model to another while search keeps working.
 
-One model embeds queries at a time. When another model is chosen, its vectors are computed while the current ones stay
-in use, and it takes over when every memory has a vector of it. If the old model can't embed queries any more, the new
-model takes over at once, with the vectors that exist.
+One model embeds queries at a time. When another model is chosen, its vectors are computed while the old ones stay in
+use, and it takes over when every memory has a vector of the new model. If the old model can no longer embed queries,
+the new model takes over at once, with the vectors that exist.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RETIREMENT = 60.0
 class ModelSwitch:
     """The current model and the upcoming model, each with its vector index.
 
-    ``writer`` is the embedder that computes new vectors. ``on_answer`` is called after a remote embedder
-    was asked for the vector of a query, with its name, and the error if it failed.
+    ``writer`` is the embedder that computes new vectors. ``on_answer`` is called after each request to a
+    remote embedder for the vector of a query, with the embedder's name and the error (None if there was none).
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ModelSwitch:
             opened.embedder.close()
 
     def is_target(self, writer: OpenedEmbedder) -> bool:
-        """Whether ``writer`` has the upcoming model (without one: the current model), and queries have an embedder."""
+        """Whether ``writer`` has the upcoming model (if none: the current one), and queries have an embedder."""
         return (self.upcoming or self.current).model == writer.model.name and self.current.embedder is not None
 
     async def switch_to(self, writer: OpenedEmbedder) -> None:
@@ -140,7 +140,7 @@ class ModelSwitch:
             if before is not None and before is not writer.embedder:
                 before.close()
             return
-        # Set before the old one is checked, so that it receives all changes from now on.
+        # Set before the old model is checked, so that the new index receives all changes from now on.
         self.upcoming = upcoming = await self.open_model(writer.model)
         self._set_embedder(upcoming, writer)
         if await self._can_current_embed():
@@ -241,6 +241,6 @@ async def _catch_up(index: VectorIndex, missed: set[int]) -> None:
             ids = list(missed)
             missed.clear()
             await index.refresh(ids)
-    except BaseException:  # also on cancellation: nothing else refers to it yet
+    except BaseException:  # also on cancellation: nothing else could close the index
         await index.close()
         raise

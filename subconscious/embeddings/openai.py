@@ -82,7 +82,7 @@ def error_of_status(status: int, message: str, retry_after: str | None, model: s
     """Return the error for an HTTP status; its type decides whether the call may be retried."""
     text = f"the embedder answered {status}: {message[:300]}"
     if status in (401, 403):
-        return EmbedderKeyError(text, "correct embedder_key in config.toml, then `subconscious daemon stop`")
+        return EmbedderKeyError(text, "correct embedder_key in config.toml, then run `subconscious daemon stop`")
     if status == 404:
         return EmbedderError(text, f"check that the server has the model {model!r} (embedder_model, embedder_base_url)")
     # llama.cpp reports a text that is too long with a 500.

@@ -1,7 +1,7 @@
 """Embeds queries with one model, together with the index of that model.
 
 Embedder and index are kept together, so that a query is never compared with another model's vectors, even if the models
-were switched while it was embedded.
+are switched while the query is being embedded.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Result = TypeVar("Result")
 
 
 class EmbeddingBudget:
-    """An unlimited budget of remote embeddings, which records nothing; the base class of ``CappedBudget``."""
+    """An unlimited budget for remote embeddings, which records nothing; the base class of ``CappedBudget``."""
 
     async def wait(self, embedder: str, model: str, tokens: int) -> float:
         """Return the seconds until this many tokens may be used; 0 means now."""
@@ -184,7 +184,7 @@ class QueryEmbedder:
         try:
             return await asyncio.to_thread(relations, new, olds, embedder)
         except EmbedderError as error:
-            # It was just closed for another one, or its upper layers can't be loaded.
+            # The embedder was just replaced and closed, or the model that compares statements can't be loaded.
             log.info("statements are compared by rules only: %s", error)
             return []
 
@@ -202,10 +202,10 @@ class QueryEmbedder:
         embedder = self.embedder
         if embedder is None or not text.strip():
             return None
-        if embedder.remote:  # checked only now: while we waited, another may have been loaded
+        if embedder.remote:  # checked only now: another embedder may have been set during the wait
             return await self._remote_vector(embedder, clean(text), seconds) if sent else None
         if not stored and not in_latin_letters(text):
-            return None  # the model can't read it: it would look like every other such text
+            return None  # the model can't read such texts, so they would all look alike
         if not stored and self.warm_up():
             return None  # don't wait for the model: full text answers until it is loaded
         if (cached := self._cached(text)) is not None:
@@ -213,7 +213,7 @@ class QueryEmbedder:
         try:
             found: numpy.ndarray = (await asyncio.to_thread(embedder.embed, [text]))[0]
         except EmbedderError as error:
-            # It was just closed for another one.
+            # The embedder was just replaced and closed.
             log.info("the query uses full text only: %s", error)
             return None
         if not stored:
@@ -279,7 +279,7 @@ def account(embedder: Embedder) -> tuple[str, str]:
 def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
     """Run ``work`` in a thread of its own.
 
-    So a call that hangs blocks neither a thread pool nor the exit of the daemon.
+    A call that hangs thus blocks neither a thread pool nor the exit of the daemon.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()

@@ -6,13 +6,13 @@ from subconscious.embeddings.wordpiece import bert_uncased
 from subconscious.text.words import has_letters, is_latin
 
 LETTERS = 300
-"""The most characters at the beginning of a text that are looked at."""
+"""The number of characters at the beginning of a text that are examined."""
 
 LEAST_LETTERS = 1.7
-"""The least letters and digits of a text per piece into which the model splits it.
+"""The minimum mean number of letters and digits in the pieces (tokens) into which the model splits a readable text.
 
-English has 3.5 on average, and 1 text in 200 has fewer than this. With fewer, a text is mostly in pieces of one letter
-that mean nothing: made-up words, or a language of which the model knows no words.
+English has 3.5 on average, and 1 text in 200 has fewer than this. With fewer, a text mostly consists of pieces of one
+letter that mean nothing: made-up words, or a language of which the model knows no words.
 """
 
 SURE_LETTERS = 2.6
@@ -35,7 +35,7 @@ def is_readable(text: str, least: float = LEAST_LETTERS) -> bool:
     """Whether the local model can compare a text with another one: it has words, and the model knows their parts.
 
     Any two texts that it can't read look alike to it: different statements would count as the same. ``least`` is the
-    least mean of letters and digits per piece.
+    minimum mean number of letters and digits per piece.
     """
     text = text[:LETTERS]
     if not (has_letters(text) and in_latin_letters(text)):

@@ -28,7 +28,7 @@ LEAST = 256
 """The fewest characters to which a text is truncated: if a model refuses even this, the length is not the reason."""
 
 SHORTEST = 1e-12
-"""The norm up to which a vector is invalid, because it is zero within rounding."""
+"""A vector with at most this norm is invalid: it is zero apart from rounding errors."""
 
 TOO_LONG = re.compile(
     r"context.{0,20}(length|size|window)|too (long|large|many tokens)|maximum.{0,30}(tokens|length|input)"
@@ -55,7 +55,7 @@ class RemoteEmbedder(ABC):
     portion_characters: ClassVar[int] = 100_000
     """The most characters sent in one request."""
     text_characters: ClassVar[int] = 24_000
-    """The most characters sent of one text: as prose, fewer than the 8,191 tokens that most models accept."""
+    """The most characters sent of one text; in prose, they are fewer than the 8,191 tokens that most models accept."""
     remote = True
 
     def __init__(self, access: Access) -> None:

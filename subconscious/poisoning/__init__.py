@@ -1,4 +1,4 @@
-"""The poisoning check: finds texts that would manipulate a model that gets them as memories."""
+"""The poisoning check: finds texts that would manipulate a model if it received them as memories."""
 
 from subconscious.poisoning.check import check, check_text, rules_version
 

@@ -17,10 +17,10 @@ SIZE = 1 << 18
 """The size of the table of hashed features."""
 
 FLAGS = 0.71
-"""The probability from which a text is flagged (level medium)."""
+"""The lowest probability at which a text is flagged (level medium)."""
 
 DOUBTS = 0.55
-"""The probability from which a text is doubtful (level low)."""
+"""The lowest probability at which a text is doubtful (level low)."""
 
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 """Characters of Chinese, Japanese, Korean and Thai: each is a token, because spaces don't separate all words."""
@@ -56,7 +56,7 @@ _NAMES = (
         " xpath ",
     ),
 )
-"""Patterns for addresses and paths, each with the word that replaces every match: new texts contain other ones."""
+"""Patterns for addresses and paths, each with the word that replaces every match, because each text has its own."""
 
 
 def named_alike(text: str) -> str:
@@ -122,7 +122,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def likeliest(text: str) -> tuple[float, int, int]:
-    """Return the highest probability of an attack, of the whole text or a passage, and that part's start and end."""
+    """Return the highest probability of an attack among a text and its passages, and that part's start and end."""
     plain = without_marks(text[:_READ])
     parts = ((probability(plain[start:end]), start, end) for start, end in passages(text))
     return max([(probability(text), 0, len(text)), *parts])

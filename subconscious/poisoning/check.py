@@ -1,8 +1,8 @@
-"""Tier 1 of the poisoning check: patterns for every text to be stored, and a small model for texts that nobody typed.
+"""Tier 1 of the poisoning check: rules for every text to be stored, and a small model for texts that no person typed.
 
-The verdict on a person's own words is one level lower. Words of a person that only tell the model how to behave are no
-finding, because people talk like that. Words that would switch off instructions or safety count in full, whoever wrote
-them. The model only flags texts: it was trained on few sources, and makes mistakes with unfamiliar kinds of text.
+For text that a person typed, the verdict is one level lower, and rules about mere instructions to the model are not
+applied (`Rule.typed`), because people write such instructions all the time. Text that would switch off instructions or
+safety counts in full, whoever wrote it. The model was trained on few sources, so it only flags texts for review.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, NARROWED, RULES, SER
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
-"""A threat and a level: findings of this threat at this level or above count in full even in a person's own words."""
+"""A threat and a level: findings of this threat at this level or above count in full even in typed text."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
@@ -55,9 +55,9 @@ def check_text(text: str, *, typed: bool = False) -> Verdict:
 
 
 def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
-    """Return the verdict for some findings: the worst level, or medium if several rules have low findings.
+    """Return the verdict for some findings: their highest level, or medium if several rules have only low findings.
 
-    For typed text the verdict is one level lower, except for the findings that this module's docstring names.
+    For typed text, the level is lowered by one unless ``_disarms`` or ``_drops_and_more`` applies to the findings.
     """
     found = tuple(findings)
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
@@ -69,7 +69,7 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
 
 
 def _disarms(finding: Finding) -> bool:
-    """Whether a text would switch off the instructions of later sessions; such findings count in full even if typed."""
+    """Whether a finding is an order to drop the instructions of later sessions, which counts in full even if typed."""
     threat, level = IN_FULL
     return finding.threat is threat and finding.level.rank >= level.rank
 
@@ -107,8 +107,8 @@ def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
-        # A payload is short and new. A whole text that is read a second time mostly repeats the plain reading, so only
-        # the serious rules are applied.
+        # A decoded payload is short, and its text is new. A disguised whole text (``again``) mostly repeats the plain
+        # view, so only the serious rules are applied to it.
         again = bool(view.trick) and view.within is None
         cues = {cue for cue in (SERIOUS_CUES if again else CUES) if cue in lowered}
         for rule in SERIOUS if again else RULES:

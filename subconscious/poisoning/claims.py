@@ -151,11 +151,11 @@ def _is_foreign(plain: str) -> bool:
 
 
 def is_of_session(traced: Traced) -> bool:
-    """Whether a sentence of a report is the session's own, so that it may be quoted, according to the transcript.
+    """Whether, by the transcript, a sentence of a report is the session's own, so that it may be quoted.
 
     It must not be quoted if one of these is true:
     - a tool printed it in nearly the same words;
-    - it names a command that only a tool had named before;
+    - it names a command that the session had not run, or only after a tool named it;
     - it names two packages with nearly the same name, one of which a tool was the first to name;
     - prose that a tool printed makes the same claim, and the claim has a topic that an attacker needs, or is not in
       English, so that its topic can't be recognised.

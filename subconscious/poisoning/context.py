@@ -21,10 +21,10 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""The share of the shorter statement's words that the other must contain to count as being about the same subject."""
+"""Two statements have the same subject if the longer one contains this share of the shorter one's words."""
 
 RECALLED = 0.6
-"""The share of hashes that two texts must have in common for one to repeat the other, relative to the shorter text."""
+"""One text repeats another if they have at least this share of the hashes of the shorter text in common."""
 
 TOGETHER = 3
 """The number of words per hash."""

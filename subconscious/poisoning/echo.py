@@ -1,6 +1,6 @@
 """Finds words of the assistant that repeat the output of a tool: the origin of repeated text is the tool.
 
-Only repetitions in nearly the same words are found. Other wordings are left to the gate and the patterns.
+Only repetitions in nearly the same words are found; paraphrases are left to other checks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOOKBACK = 2 << 20
 """The most bytes of a transcript before a statement that are searched for an earlier source."""
 
 SHARE = 0.5
-"""A tool is the origin of a statement if it printed at least this share of the statement's runs of words before."""
+"""A tool is the origin of a statement if it had printed at least this share of the statement's runs of RUN words."""
 
 RUN = 4
 LONGEST_NAME = 8
@@ -39,7 +39,7 @@ FEWEST_OF_A_CLAIM = 5
 """The minimum number of words, names included, of a claim that is searched for in prose."""
 
 SHORTEST_THING = 4
-"""The minimum number of letters of a name for it to identify a subject."""
+"""The minimum number of letters in the name of a file or symbol; shorter names identify nothing."""
 
 LONGEST_COMMAND = 12
 
@@ -62,7 +62,7 @@ _PACKAGE = re.compile(
 """Matches what may be a package's name, with or without a version."""
 
 MOST_DIFFERENT = 2
-"""The most letters in which two names may differ to look alike."""
+"""Two names look alike if they differ in at most this many letters."""
 
 MOST_PACKAGES = 12
 """The most names of one text that are compared with each other."""
@@ -91,7 +91,7 @@ _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
 
 
 CLAIMED = 0.2
-"""Prose makes the same claim as a sentence if one place in it contains at least this share of the sentence's words."""
+"""Prose makes the same claim as a sentence if one passage contains at least this share of the sentence's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.
 
     ``copied`` is the number of prose words in the longest run that a tool had printed before. ``retold`` is the largest
-    share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool's output or a
+    share of a sentence's words that a tool had printed in one passage. ``grounded`` is true if a tool's output or a
     command of the session named something that the content names, or if the content names a command that the session
-    had run of its own accord. ``foreign`` are commands in the content that the
-    session had not run before a tool named them. ``anchored`` is true if the content names something in code that the
-    session had read or written, comments excluded.
+    had run before any tool named it. ``foreign`` are all other commands in the content: the session had not run them,
+    or only after a tool named them. ``anchored`` is true if the content names something in code that the session had
+    read or written, comments excluded.
 
-    ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one place of
+    ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one passage of
     prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if
     the content begins with it. ``quiet`` is true if the content names no file or symbol, and tools printed only code,
     names and values, but no sentences, after the person's last message. ``approved`` is true if a person approved the
@@ -136,10 +136,10 @@ def trace(
 ) -> list[Traced]:
     """Return the candidates with the evidence about their words; each transcript is read once.
 
-    ``spoken`` are the ids of the assistant's own turns, of which candidates are traced even if their origin is the
-    tool, as it is for all text after a tool's output. ``confirmed`` are the ids of turns that a person approved: a plan
-    or an answered question. In these turns, only words that a tool itself printed count as a tool's, not words that the
-    assistant wrote after a tool's output.
+    ``spoken`` are the ids of the assistant's own turns: candidates from them are traced even if their origin is the
+    tool, which is the origin of all text after a tool's output. ``confirmed`` are the ids of turns that a person
+    approved: a plan or an answered question. In these turns, only words that a tool itself printed count as a tool's,
+    not words that the assistant wrote after a tool's output.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -152,9 +152,9 @@ def trace(
 
 
 def in_code(file: str, names: Iterable[str]) -> bool:
-    """Whether code that a session read or wrote, comments excluded, or commands that it ran contain all of some names.
+    """Whether each of some names is in code that a session read or wrote, comments excluded, or in a command it ran.
 
-    Only the last `LOOKBACK` bytes of its transcript are searched.
+    Only the last `LOOKBACK` bytes of the session's transcript (``file``) are searched.
     """
     wanted = [tuple(words_of(name)) for name in names]
     if not wanted:
@@ -234,7 +234,7 @@ def _copied(text: str, said: _Sources, place: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Where and by whom each run of words was first written, and how much of a sentence tools printed in one place."""
+    """Where each source first wrote each run of words, and what share of each sentence tools printed in one passage."""
 
     places: Mapping[tuple[Source, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
@@ -263,11 +263,11 @@ class _Sources:
         return first < place and not self.before(name, first + 1, (Source.CODE, Source.RAN, Source.PERSON))
 
     def share(self, sentence: frozenset[str], place: int) -> float:
-        """Return the largest share of a sentence's words that a tool had printed in one place before a position."""
+        """Return the largest share of a sentence's words that a tool had printed in one passage before a position."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
     def claimed(self, claim: frozenset[str], place: int) -> float:
-        """Return the largest share of a claim's words that a tool had printed in one place of earlier prose."""
+        """Return the largest share of a claim's words that a tool had printed in one passage of earlier prose."""
         return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
 
     @classmethod
@@ -344,7 +344,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 
 
 def _lookalikes(candidate: Candidate) -> Iterator[tuple[str, Words]]:
-    """Yield the packages that a candidate's text names beside one with nearly the same name, each with its words."""
+    """Yield each package in a candidate's text whose name is nearly that of another one there, and the name's words."""
     found = {match["name"]: bool(match["quote"]) for match in _PACKAGE.finditer(candidate.content)}
     for one, other in combinations(list(found.items())[:MOST_PACKAGES], 2):
         if _look_alike(one, other):
@@ -352,7 +352,7 @@ def _lookalikes(candidate: Candidate) -> Iterator[tuple[str, Words]]:
 
 
 def _look_alike(one: tuple[str, bool], other: tuple[str, bool]) -> bool:
-    """Whether two names differ in at most two letters and are not forms of one word; the flags say if they are code."""
+    """Whether two names differ in few letters and are not forms of one word; each flag says if the name is quoted."""
     names = (one[0], other[0])
     are_names = (one[1] and other[1]) or any(not name.isalpha() for name in names)
     return are_names and distance(*names, MOST_DIFFERENT) <= MOST_DIFFERENT

@@ -20,7 +20,7 @@ def screen(candidate: Candidate, judge: Callable[[Candidate], Verdict] = check) 
     try:
         return judge(candidate)
     except Exception as error:
-        # Any error: a text that causes one must not pass because of it.
+        # Any error: a text must not pass because it makes the check fail.
         log.exception("a candidate can't be checked")
         why = f"the poisoning check failed ({type(error).__name__})"
         return Verdict(Level.MEDIUM, (Finding(FAILED, Threat.INSTRUCTION, Level.MEDIUM, why),))
@@ -41,9 +41,9 @@ def explanation(verdict: Verdict) -> str:
     if not worst:
         return ""
     if worst[0].rule == FAILED:
-        return f"{worst[0].why}: a person must look at it"
+        return f"{worst[0].why}: a person must review the text"
     whys: dict[str, str] = {}
-    for finding in worst:  # a summary repeats what its content has
+    for finding in worst:  # the summary often repeats a match in the content
         whys.setdefault(finding.rule, finding.why)
     reasons = "; ".join([*dict.fromkeys(whys.values())][:3])
     return f"may be poisoned ({verdict.level}, {worst[0].threat}): {reasons}"

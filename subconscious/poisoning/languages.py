@@ -1,6 +1,6 @@
 """Rules for orders in languages other than English: to send secrets, run downloaded code, or hide this from the user.
 
-A rule matches the words that such an order needs in any sequence, because in several languages the verb ends the
+A rule matches the words that such an order needs in any word order, because in several languages the verb ends the
 sentence. ``row`` folds the letters. Each family of languages has its own rows, so that most rows are skipped for a
 text in another alphabet.
 """
@@ -147,7 +147,7 @@ _APART = r"(?:[^.。\n]|\.(?=\S))"
 
 def _rows(family: Family) -> Iterator[Rule]:
     secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_PLACES}|{_ADDRESS})"
-    gap = 4 if family.name == "chinese-japanese" else 14  # signs between the parts: these scripts are dense
+    gap = 4 if family.name == "chinese-japanese" else 14  # characters between parts; these scripts are dense
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
     yield row(
         f"send-secrets-{family.name}",

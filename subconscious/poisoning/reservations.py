@@ -1,12 +1,12 @@
 """Reasons not to show a statement of the assistant to sessions before it is confirmed.
 
-Some of an assistant's findings come from planted text, and by style they can't be told from honest ones. So all
-statements on topics that an attacker needs are rejected: commands, addresses, credentials, permissions, checks,
-policies. The remaining statements describe how the code in the project behaves.
+Some of an assistant's findings come from planted text, and their style is that of honest ones. So every statement on a
+topic that an attacker needs is rejected here, until a person confirms it: commands, addresses, credentials,
+permissions, checks, policies. The remaining statements describe how the code in the project behaves.
 
 With evidence, fewer topics are rejected. A statement is attested if it names something in code that its session read or
-wrote, comments excluded, and if no page, document, message or comment of the session claims the same. Then only the
-code itself could have planted it, and `ATTESTED_TOPICS` apply.
+wrote, comments excluded, and if no page, document, message or comment of the session makes the same claim. Then only
+the code itself could have planted the statement, and only `ATTESTED_TOPICS` are rejected.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ KINDS = frozenset(("decision", "learning"))
 """Kinds that state facts. Other kinds are about a person's wishes, or about work in progress."""
 
 REVIEWED_KINDS = KINDS | {"dead_end", "research"}
-"""The kinds that state facts, for candidates that a model reviews; their words are checked in the same way."""
+"""Like ``KINDS``, for candidates that a model reviews; their words are checked in the same way."""
 
 COPIED = 5
 """A tool counts as the author of a statement that has this many consecutive prose words of the tool's output."""
 
 RETOLD = 0.6
-"""A sentence repeats a tool's output if one place of the output has at least this share of the sentence's words."""
+"""A sentence repeats a tool's output if one passage of it contains at least this share of the sentence's words."""
 
 ENGLISH = 8
 """Text counts as English if it has at least one function word in this many words of prose."""
@@ -40,7 +40,7 @@ EDITED = 4
 """A statement counts as a list of edits if at least one in this many sentences reports an edit."""
 
 CLAIMED_IN_QUIET = 0.2
-"""The same as ``CLAIMED``, for a statement without names after tools that printed no sentences (`Traced.quiet`)."""
+"""Like ``CLAIMED``, for statements with `Traced.quiet`: they name nothing, and tools had printed no sentences."""
 
 FEWEST_ATTESTED = 2
 """The minimum number of prose words in an attested statement; its names carry the rest of the meaning."""
@@ -176,8 +176,8 @@ def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, new
 def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
     """Return the patterns for a statement.
 
-    The most lenient ones apply if code attests the statement, or if a person approved (and so read) its text and a
-    model's review follows.
+    The most lenient patterns apply if code attests the statement, or if a person approved (and so read) its text and a
+    model reviews it as well.
     """
     if is_attested(traced) or (reviewed and traced.approved):
         return ATTESTED
@@ -203,8 +203,8 @@ def reserved(text: str) -> str:
 def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
     """Return why a typed statement must not be shown to sessions before the person confirms it; "" if it may be shown.
 
-    It may be pasted text, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted`` is
-    true if the text quotes somebody else; then the rules for the assistant's findings apply.
+    The statement may be pasted text, so topics that an attacker needs require a confirmation, as do guesses. ``quoted``
+    is true if the text quotes somebody else; then the rules for the assistant's findings apply.
     """
     if quoted:
         as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
@@ -239,12 +239,12 @@ def sentences(stated: str) -> Iterator[str]:
 
 
 def _by_language(candidate: Candidate) -> str:
-    """Return the reason if a candidate is not in English, the only language that the patterns can read; else ""."""
+    """Return the reason if a candidate is not in English, the only language that the patterns cover; else ""."""
     stated = candidate.content
     plain = [word for word in content_words(_CODE.sub("it", stated)) if not is_name(word)]
     ascii_only = all(word.isascii() for word in content_words(stated) if not is_name(word))
     if len(_ENGLISH.findall(stated)) * ENGLISH < len(plain) or not ascii_only:
-        return "it is not in a language that is checked"
+        return "it is not in English, the only language that is checked"
     return ""
 
 
@@ -280,7 +280,7 @@ def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
 
 def _by_evidence(traced: Traced, screen: Screen) -> str:
     if traced.foreign:
-        return f"its session had not run {traced.foreign[0]!r} before a tool named it"
+        return f"its session had not run {traced.foreign[0]!r}, or only after a tool named it"
     if traced.copied >= COPIED or traced.retold >= RETOLD:
         return "its words come from a file, a page or a command's output"
     named = traced.grounded or traced.anchored or traced.approved

@@ -13,7 +13,7 @@ from subconscious.poisoning.views import fold
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. ``typed`` is false if it is not applied to a person's own words, in which a match would be harmless."""
+    """One rule. ``typed`` is false if it is not applied to text that a person typed, where a match is harmless."""
 
     name: str
     threat: Threat
@@ -23,7 +23,7 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """Returns whether a match concerns only some rules, or one part of a product; its level is then lowered by one."""
+    """Returns whether a match is about some instructions only, or part of a product; its level is then one lower."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -37,7 +37,7 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 
 _CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}
-"""Letters with a capital that looks like a Latin letter, each with that Latin letter in lower case."""
+"""Lower-case letters whose capital looks like a Latin capital, each with that Latin letter in lower case."""
 
 _ALL_CAPITALS = str.maketrans(_CAPITALS)
 _EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPITALS.items()})
@@ -57,9 +57,9 @@ def row(
     typed: bool = True,
     narrows: Callable[[str, int, int], bool] | None = None,
 ) -> Rule:
-    """Return a rule whose cues and pattern are folded like the texts that they are matched against.
+    """Return a rule with its cues and pattern folded (see ``fold``), like the texts that they are matched against.
 
-    ``cues`` are separated by "|"; a cue that contains that character has a backslash before it.
+    ``cues`` are separated by "|"; within a cue, that character is escaped with a backslash.
     """
     words = [word.replace(r"\|", "|") for word in _BETWEEN.split(cues)]
     folded = {
@@ -71,5 +71,5 @@ def row(
 
 
 def _either(pattern: str) -> str:
-    """Return the pattern, extended to words in which folding turned a capital of `_CAPITALS` into a Latin letter."""
+    """Return a pattern that also matches words in which folding turned a capital of `_CAPITALS` into a Latin letter."""
     return pattern if pattern.isascii() else pattern.translate(_EITHER)

@@ -300,9 +300,9 @@ CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues
 
 SERIOUS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.level.rank >= HIGH.rank)
 SERIOUS_CUES: tuple[str, ...] = tuple(sorted({cue for rule in SERIOUS for cue in rule.cues}))
-"""The cues of the rules of level high and above.
+"""The cues of the SERIOUS rules, which have level high or above.
 
-Only these rules are applied to a text that is read a second time because of a disguise.
+Only SERIOUS rules are applied to a whole text from which a disguise was removed.
 """
 
 NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows is not None)

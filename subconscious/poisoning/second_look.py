@@ -1,6 +1,6 @@
 """Tier 2 of the poisoning check: a model's opinion on texts that tier 1 flagged.
 
-The text is sent as JSON between markers with a random number that the text can't know. The reply must match a schema,
+The text is sent as JSON between markers with a random number that its author can't know. The reply must match a schema,
 in which level and threat are choices of fixed words, so the text can't change its form. On any failure, the verdict of
 tier 1 is kept. The model alone can't clear a text that the patterns find dangerous.
 """
@@ -30,7 +30,7 @@ LONGEST = 6_000
 """The most characters of each field of a note that are sent. A note is one capture or memory, as shown to the model."""
 
 LONGEST_NOTE = 12_000
-"""The most characters of a whole note in the request, escapes included; they limit its tokens."""
+"""The most characters of a whole note in the request, escapes included; this limits its tokens."""
 
 LONGEST_REASON = 400
 
@@ -66,7 +66,7 @@ class Opinion(BaseModel):
 
     level: LEVELS
     threat: THREATS
-    # Some APIs support no limit for a text: a reason that is too long must not invalidate the verdict.
+    # Some APIs can't enforce a maximum length, and a reason that is too long must not invalidate the reply.
     why: Annotated[str, BeforeValidator(_reason), Field(json_schema_extra={"maxLength": LONGEST_REASON})]
 
 

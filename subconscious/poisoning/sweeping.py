@@ -59,7 +59,7 @@ def names_subject(text: str, start: int, end: int) -> bool:
 
 
 def names_place(text: str, start: int, end: int) -> bool:
-    """Whether a match switches safety off in one place of a product, not for the model."""
+    """Whether a match is about switching safety off in one part of a product, not in the model."""
     return not _SWEEPS.search(text, start, end) and _PLACE.match(text[end : end + 60]) is not None
 
 

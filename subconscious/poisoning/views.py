@@ -25,10 +25,10 @@ MOST_PAYLOADS = 8
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text without one disguise. ``places`` are the original positions of its characters, None if they are the same.
+    """A text without one disguise. ``places`` are the original positions of its characters, None if unchanged.
 
-    ``trick`` names the disguise that was removed; "" if there was none. ``within`` is the original span of a decoded
-    payload.
+    ``trick`` names the removed disguise; "" if there was none. ``within`` is the original span of a decoded payload;
+    None for other texts.
     """
 
     text: str
@@ -224,7 +224,7 @@ def _escapes(payload: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """A disguise: its name, its pattern, and the function that reverses it."""
+    """An encoding: its name, a ``hint`` that every match contains, its pattern, and the function that decodes it."""
 
     name: str
     hint: str
@@ -249,7 +249,7 @@ CODINGS = (
 
 
 def _decoded(view: View, depth: int) -> list[View]:
-    """Return the payloads of a view, and the payloads that are hidden in them."""
+    """Return the decoded payloads of a view, and the payloads in these, up to ``depth`` levels deep."""
     found: list[View] = []
     for span, text, name in _payloads(view.text):
         within = view.span(*span)

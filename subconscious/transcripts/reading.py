@@ -1,4 +1,4 @@
-"""Reads a transcript from the position where the last reading stopped."""
+"""Reads the turns of a transcript from the position where the last call stopped."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_turns(
     ``clean`` is applied to every text first; the caller passes a function that removes private spans, our own injected
     text and secrets. A turn that is empty afterwards is dropped. ``tool_excerpts``: add excerpts of tool calls to the
     turns. ``final``: also read a last line without line feed, if it is complete JSON. After a restart, a fork or a
-    resume, lines may be read twice: turns are identified by their id. If the file does not exist, the result has no
+    resume, lines may be read twice: callers recognise turns by their ids. If the file does not exist, the result has no
     turns. Raises TranscriptError if the file can't be read.
     """
     state = state or State()
@@ -124,7 +124,7 @@ class _Batch:
         return state.head is not None and read_head(self.file, status.st_ino, state.head.length) != state.head
 
     def _write(self, builder: TurnBuilder, begin: int) -> int:
-        """Pass the batch's lines to the builder; return the end of the last one taken."""
+        """Pass the batch's lines to the builder; return the offset after the last line passed."""
         end = begin
         for line, records in records_of(self.file, begin, final=self.final):
             if records is None and line.open:

@@ -16,7 +16,7 @@ AGENT_FILE = "agent-"
 
 
 def parse(raw: bytes) -> Record | None:
-    """Return the JSON object in a line; None if it is incomplete, not an object, nested too deep, or too large."""
+    """Return the JSON object in a line; None if it is not a complete object, or nested too deep or too large."""
     if has_too_many_values(raw):
         return None
     text = raw.strip(b" \t\r\n\0").decode("utf-8", "replace").lstrip("\ufeff")
@@ -66,7 +66,7 @@ def joined_text(content: list[Record]) -> str:
 
 
 def timestamp(record: Record, fallback: float) -> float:
-    """Return a record's time in seconds since the epoch; ``fallback`` if it has no valid one."""
+    """Return a record's time in seconds since the epoch; ``fallback`` if it has no valid time."""
     try:
         time = datetime.fromisoformat(string(record, "timestamp"))
     except ValueError:

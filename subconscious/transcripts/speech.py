@@ -72,7 +72,7 @@ def is_interrupt(text: str) -> bool:
 
 
 def typed(text: str) -> str:
-    """Return the part of a prompt that the user typed, without the client's blocks; "" for commands."""
+    """Return what the user typed in a prompt, without the client's blocks; "" for slash commands and client text."""
     text = _cut_client_blocks(text).strip()
     if _CLIENT_OPENINGS.match(text) or _SLASH_COMMAND.match(text) or is_interrupt(text):
         return ""
@@ -121,7 +121,7 @@ def rejection_reason(block: Record) -> str:
 
 
 def queued_prompt(record: Record) -> str:
-    """Return a prompt typed while the model worked, from the attachment of newer clients, or ""."""
+    """Return a prompt typed while the model worked, which newer clients store as an attachment; else ""."""
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping) or attachment.get("commandMode") != "prompt":
         return ""

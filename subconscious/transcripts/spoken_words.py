@@ -62,7 +62,7 @@ class SpokenWords:
         self._words: list[str] = []
         self._positions: dict[str, array[int]] = {}
         self._by_root: dict[str, list[str]] = {}
-        # Parallel lists, one entry per utterance: its first word, the start of its line, its source.
+        # Parallel lists, one entry per utterance: index of its first word, start of its line, source, flags.
         self._first_words: list[int] = []
         self._starts: list[int] = []
         self._sources: list[Source] = []
@@ -75,7 +75,7 @@ class SpokenWords:
         return self._reader.position
 
     def extend(self, file: BinaryIO, end: int) -> None:
-        """Add the lines that start before an offset."""
+        """Add the transcript's next lines, up to the first one that starts at or after ``end``."""
         if self.end < end:
             for utterance in self._reader.read(file, end):
                 self._add(utterance)
@@ -98,7 +98,7 @@ class SpokenWords:
         self._words.append(_NO_WORD)
 
     def first(self, run: Words, span: Span) -> dict[Source, int]:
-        """Return the sources of a sequence of words in a span, each with the offset of the line that has it first."""
+        """Return the sources of a sequence of words in a span, each with the offset of its first line that has it."""
         found: dict[Source, int] = {}
         for at in self._found(run, span):
             number = self._utterance_at(at)

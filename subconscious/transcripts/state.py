@@ -1,4 +1,4 @@
-"""The state that is passed from one reading of a transcript to the next, and stored as JSON with the offset."""
+"""The state that one call of ``read_turns`` passes to the next; it is stored as JSON with the offset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of one transcript after a reading.
+    """The state of one transcript after a call of ``read_turns``.
 
     ``tool_seen``: there has been tool output since the last prompt. ``interrupted``: the next prompt follows an
     interruption. ``tools`` has the names of tool calls that have no result yet, by id, ``aims`` their commands or

@@ -92,7 +92,7 @@ class TurnBuilder:
         self._said = state.said
 
     def state(self) -> State:
-        """The state that is passed to the next reading."""
+        """Return the state for the next call of ``read_turns``."""
         return State(
             tool_seen=self._tool_seen,
             interrupted=self._interrupted,
@@ -147,7 +147,7 @@ class TurnBuilder:
             self._write_prompt(line, record, text)
 
     def _answer(self, text: str) -> str:
-        """Return a user's text without a secret that is recognised only by the assistant's question before it."""
+        """Return a user's text without a secret that is recognisable only after the assistant's question before it."""
         if not self._said.endswith(("?", "?**")) or not text.strip():
             return text
         question = self._said.rpartition("\n")[2] + "\n"
@@ -299,7 +299,7 @@ class TurnBuilder:
         mark: str = "",
         **seen: Unpack[_OptionalFields],
     ) -> bool:
-        """Add a turn, unless it is empty or has no id, which identifies it when its line is read again."""
+        """Add a turn; return False if it is empty or has no id, which identifies it if its line is read again."""
         uuid = string(record, "uuid")
         if not uuid or not (text.strip() or seen.get("tools") or role is Role.TOOL):
             self.skipped["empty" if uuid else "no uuid"] += 1

@@ -73,7 +73,7 @@ class UtteranceReader:
     def __init__(self, begin: int) -> None:
         self.position = begin
         self._uses: dict[str, Record] = {}
-        # Before the first line that is read there may have been a tool result.
+        # There may have been a tool result before ``begin``.
         self._tool_seen = begin > 0
         self._any_result = False
 
@@ -128,7 +128,7 @@ def _commands(record: Record, start: int) -> Iterator[Utterance]:
 
 
 def _shortened(use: Record) -> Record:
-    """The parts of a tool call that identify the content of its result."""
+    """Return the parts of a tool call that identify the content of its result."""
     keys = ("file_path", "path", "command")
     return {"name": string(use, "name"), "input": {key: string(use, "input", key)[:LONGEST_COMMAND] for key in keys}}
 
@@ -189,7 +189,7 @@ def _lists_source(text: str) -> bool:
 
 
 def _strings(value: object, depth: int = 4) -> str:
-    """All text within a value."""
+    """Return all strings within a JSON value, one per line."""
     if isinstance(value, str):
         return value
     if depth == 0:

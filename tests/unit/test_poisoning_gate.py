@@ -51,7 +51,7 @@ def test_a_check_that_fails_is_no_pass() -> None:
     failed = screen(of("The port is 8081.", Origin.USER), broken)
     admission = apply_verdict(Admission(Decision.AUTO, 1.0, "sure"), failed)
     assert admission.decision is Decision.REVIEW
-    assert admission.reason == "the poisoning check failed (RuntimeError): a person must look at it"
+    assert admission.reason == "the poisoning check failed (RuntimeError): a person must review the text"
     assert failed.findings[0].rule == FAILED
     assert explanation(Verdict()) == ""
 
