@@ -18,7 +18,7 @@ from subconscious.text import synonyms
 from subconscious.text.claims import changes_value
 from subconscious.text.same_statement import differences, same_statement
 
-RULES = 3
+RULES = 4
 """The version of this code.
 
 Raise it with every change of the code or the weights, so that memories are searched again. A change of CUES needs no
@@ -177,6 +177,12 @@ OPPOSITES = tuple(pair for pair in synonyms.OPPOSITES if not pair & _FUNCTION)
 """Pairs of words that make two statements opposites, without very frequent words, which have several senses."""
 
 _NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|no longer|hardly|cannot)|n['\u2019]t)"
+    r"(?: (?:be|been|really|actually|exactly|currently|even|yet|just|the|a|an)){0,3} \Z",
+    re.IGNORECASE,
+)
+"""The end of the text before a cue if the cue is denied."""
 _TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
 _FOUND = re.compile(
     r"\b(?:confirm\w*|prov(?:es?|ed)|show(?:s|ed)|found|measured|failed|caught|missed|asks?|review|outage"
@@ -211,13 +217,18 @@ _ELSEWHERE = frozenset(("environment", "place", "system"))
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
     for sentence in one.sentences:
         for cue in CUES:
-            found = cue.words.search(sentence.text) if late or not cue.late else None
+            found = _stated_cue(cue, sentence.text) if late or not cue.late else None
             if found is None:
                 continue
             share = meets(_named_by(sentence, found, cue.side), other)
             if share >= cue.least:
                 confidence = cue.sure * (0.6 + 0.4 * share)
                 yield StatedLink(cue.type, (cue.holder == "source") == late, confidence, sentence.text)
+
+
+def _stated_cue(cue: Cue, text: str) -> re.Match[str] | None:
+    """Return the first match of a cue that no negation denies, as in "does not depend on"; None if there is none."""
+    return next((one for one in cue.words.finditer(text) if not _DENIED.search(text[: one.start()][-CLAUSE:])), None)
 
 
 def _named_by(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
