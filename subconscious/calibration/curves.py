@@ -43,8 +43,8 @@ Prior = Callable[[float], float]
 class Outcome:
     """The outcome of one capture: whether it was right.
 
-    ``weight`` is below 1 for old decisions, and if nobody decided but nobody objected. Outcomes with the same ``act``
-    were decided together.
+    ``weight`` is below 1 for old decisions, and for captures that count as right because nobody objected. Outcomes with
+    the same ``act`` were decided together.
     """
 
     extractor: str
@@ -93,7 +93,7 @@ class Curve:
         return max([self.plain_at(stated), *held])
 
     def plain_at(self, stated: float) -> float:
-        """Return the calibrated confidence by all outcomes, without regard to the thresholds."""
+        """Return the calibrated confidence from all outcomes, without regard to the thresholds."""
         return _interpolated([(tenth.stated, tenth.worth) for tenth in self.tenths], stated)
 
     def lenient_at(self, stated: float) -> float:
@@ -109,7 +109,7 @@ class Calibration:
     kinds: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
 
     def at(self, extractor: str, stated: float, kind: str = "") -> float:
-        """Return the calibrated value of an extractor's stated confidence, by the kind's own curve if it has one."""
+        """Return the calibrated value of an extractor's stated confidence, from the curve of ``kind`` if any."""
         curve = self.kinds.get((extractor, kind)) or self.curves.get(extractor)
         return stated if curve is None else curve.at(stated)
 
@@ -181,9 +181,9 @@ def tenth_of(stated: float) -> int:
 
 
 def _weighed(low: float, heap: Sequence[Outcome], prior: float) -> Tenth:
-    """Return a tenth with its outcomes summed up.
+    """Return the tenth that starts at ``low``, with the sums of its outcomes.
 
-    Its position on the curve is the weighted mean of their confidences.
+    Its position on the curve is the weighted mean of their stated confidences and the tenth's middle (the prior).
     """
     samples = sum(outcome.weight for outcome in heap)
     right = sum(outcome.weight for outcome in heap if outcome.right)
@@ -217,7 +217,7 @@ def _interpolated(knots: Sequence[Knot], stated: float) -> float:
     if place == 0:
         return knots[0][1] * max(0.0, stated) / knots[0][0]
     if place == len(knots):
-        # Proportional beyond the last knot, so that the identity is kept and a drop extends to the end.
+        # Proportional beyond the last knot: an unchanged curve stays unchanged, a lowered one stays lowered.
         return min(1.0, knots[-1][1] * stated / knots[-1][0])
     return _between(knots[place - 1], knots[place], stated)
 
@@ -243,7 +243,7 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWS = re.compile(r"it (?:rested on what went|was derived from a removed memory)\b")
-"""Reasons in events of memories that were removed because another memory was removed."""
+"""Matches the reason in the event of a memory that was removed because another memory was removed."""
 
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|false|untrue|not true|not right|never (?:said|decided|meant)|did ?n[o']?t say|mistake\w*"
@@ -256,8 +256,8 @@ def weight_against(reason: str, age_days: float | None = None) -> float:
     """Return how strongly a rejection shows that a capture was wrong: 0 (not at all) to 1.
 
     A reason such as "wrong" (1) or "outdated" (0) decides alone. With another reason or none, the rejection of a
-    capture in a review counts fully (``age_days`` is None); forgetting a memory counts less, the older it was (its
-    ``age_days``).
+    capture in a review counts fully (``age_days`` is None); forgetting a memory counts less the older the memory was
+    (``age_days``).
     """
     if _WRONG.search(reason):
         return 1.0

@@ -84,7 +84,7 @@ CAPTURE_STATES = {
 
 
 class OnlyCaptureError(NotFoundError):
-    """The id belongs to a capture and not to a memory: it waits for review, was discarded, or became another memory."""
+    """The id is a capture's, not a memory's; the capture waits, was discarded, or became a memory with another id."""
 
     code = "E025"
 
@@ -134,7 +134,7 @@ class RequestError(SubconsciousError):
 
 
 class QuarantinedError(RequestError):
-    """A memory is in quarantine: no request returns it before a person has released it from there."""
+    """The memory is in quarantine: only a person can read it or release it from quarantine."""
 
     def __init__(self, memory_id: int) -> None:
         super().__init__(
@@ -188,7 +188,7 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     usage: Usage | None = None
-    """Tokens that were charged in spite of the error, as for a truncated answer; None if there are none, or unknown."""
+    """Tokens charged despite the error, for example for a truncated answer; None if no tokens or unknown."""
 
 
 class KeyRefusedError(ProviderError):

@@ -53,9 +53,9 @@ class Hit:
 class Surface:
     """A surface: the record that one memory was added to the context of one session, with the reason.
 
-    ``about`` is the path of the file because of which the memory was added. ``limits`` is a JSON object with the limits
-    that applied, and how much of each was used, such as ``{"session": "2 of 8"}``. ``trigger_id`` is the id of the due
-    date or milestone because of which the memory was added.
+    ``about`` is the path of the file that led to the surface, or "". ``limits`` is a JSON object with the limits that
+    applied, and how much of each was used, such as ``{"session": "2 of 8"}``. ``trigger_id`` is the id of the due
+    date or milestone that led to the surface.
     """
 
     session_id: str

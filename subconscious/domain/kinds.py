@@ -13,7 +13,7 @@ class Kind:
     """A kind of memory; ``half_life`` is in days, None for a kind that never decays.
 
     ``worth`` is an estimate, from 1 to 10, of how much work a memory of this kind saves: 4 to 6 means minutes, 7 or
-    more means hours. ``asked`` is a pattern of words by which a search asks for this kind.
+    more means hours. ``asked`` is a regular expression: a search whose words match it asks for this kind.
     """
 
     name: str

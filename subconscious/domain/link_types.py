@@ -11,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class LinkType:
-    """A link type. It is read from source to target by its name, and from target to source by its inverse.
+    """A link type. ``name`` describes the link from source to target, ``inverse`` from target to source.
 
     Links of the groups ``core`` and ``causal``, which are treated alike, are found by discovery or made by users. Only
     the program itself makes links of the group ``system``. ``why`` is the direction in which a chain of reasons
@@ -52,7 +52,7 @@ DISCOVERABLE = tuple(name for name, row in LINK_TYPES.items() if row.group != "s
 
 
 def find_link_type(name: str) -> tuple[LinkType, bool] | None:
-    """Return the link type with a name or inverse, and whether it was found by its inverse; None if there is none."""
+    """Return the link type whose name or inverse is ``name``, and whether it is the inverse; None if there is none."""
     wanted = name.strip().upper().replace("-", "_").replace(" ", "_")
     for row in LINK_TYPES.values():
         if wanted in (row.name, row.inverse):

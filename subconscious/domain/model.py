@@ -30,7 +30,7 @@ class Origin(StrEnum):
 
     @classmethod
     def least_trusted(cls, *origins: Origin) -> Origin:
-        """Return the least trusted origin: that of a text made from texts of these origins, such as a summary."""
+        """Return the least trusted of some origins, for a text made from several texts, such as a summary."""
         return max(origins, key=lambda origin: origin.distrust)
 
 
@@ -90,13 +90,13 @@ class Scope(StrEnum):
 class Turn:
     """One message in a transcript, without private spans and without the context that hooks injected.
 
-    ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change. ``start`` and
-    ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt, shared with the
-    hook's payload; older clients have none. ``text`` of a tool turn is empty: tool output is large and never captured
-    directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
+    ``id`` is the client's uuid of the transcript line; it stays the same when a resumed or forked session repeats the
+    line. ``start`` and ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt,
+    as in the hook's payload; "" with older clients. The ``text`` of a tool turn is empty: tool output is large and
+    never captured directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
     that a tool's turn answers, without calls that the user refused. ``failed`` means that the tool returned an error.
-    ``before`` is the end of the assistant's last message before the user typed, which the user may be answering.
-    ``shown`` is an excerpt of tool calls or their output, if requested, for context; it can't be quoted as evidence.
+    ``before`` is the last part of the assistant's message to which the user may be replying. ``shown`` is an excerpt of
+    tool calls or their output, if requested, for context; no evidence may be quoted from it.
     """
 
     id: str
@@ -142,7 +142,7 @@ MODELS = "model-"
 """The prefix of the names of extractors that use a language model."""
 
 OBSERVED_ONCE, OBSERVED_OFTEN = "observed-once-1", "observed-1"
-"""The extractor names of failures seen in tool calls: in one session only, and in several sessions."""
+"""The names of the extractors of failures in tool calls: failures of one session, and of several sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Candidate:
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     support: str = ""
-    """Further quotes that a model stated as evidence, for the call that reviews the candidate; they are not stored."""
+    """Further quotes that a model gave as evidence. Only the call that reviews the candidate reads them; not stored."""
 
     @property
     def by_model(self) -> bool:
@@ -271,7 +271,7 @@ class Admission:
 
 
 class Relation(Enum):
-    """The relation of a statement to an earlier one. ``ENDS``: it withdraws the earlier one and states nothing new."""
+    """The relation of a statement to an earlier one; ``ENDS`` means that it only withdraws the earlier statement."""
 
     SAME = "same"
     REPLACES = "replaces"
@@ -336,7 +336,7 @@ class Link:
     """A link between two memories; ``type`` is the name of a type in `link_types`, read from source to target.
 
     ``status`` is ``active``, ``proposed`` (shown, but not used in rankings), ``refused`` (rejected by a person, so not
-    proposed again) or ``withdrawn`` (removed together with a memory).
+    proposed again) or ``withdrawn`` (by a model's review, or because a session or a memory was withdrawn).
     """
 
     id: int

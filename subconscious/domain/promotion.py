@@ -24,7 +24,7 @@ FLAGGED = "flagged"
 LEAST, MOST = 1.0, 10.0
 
 VIOLATION = 2
-"""Added to a memory's recurrence score for each violation, which means that the user had to repeat the memory."""
+"""Recurrence points per violation (the user repeated the memory), and the most impact points for all violations."""
 
 WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
@@ -63,15 +63,15 @@ _VAGUE = re.compile(
 )
 _FEW_WORDS = 5
 CACHED = 4096
-"""The most texts with a cached score: after a change of one text, all texts of a project are scored again."""
+"""The most texts whose scores are cached, because a change of one text scores all texts of its project again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Counts about a memory: the sessions that stated it, and the links that cite it.
 
-    ``used`` is the number of replies that used the memory, ``violated`` how often the user had to repeat what it says
-    in a session whose context already contained it.
+    ``used`` is the number of replies that used the memory, ``violated`` how often the user had to repeat its statement
+    in a session although the session's context already contained the memory.
     """
 
     sessions: int = 1

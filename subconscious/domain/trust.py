@@ -39,9 +39,9 @@ REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMAT
 """The highest trust for each origin before a person has verified the memory."""
 
 SURE = 0.7
-"""The confidence below which a memory's trust is lowered: the admission gate would have discarded the memory."""
+"""The confidence below which a memory's trust is lowered; the admission gate discards candidates below it."""
 OFTEN = 3
-"""Repetition counts if a memory was stated at least this many times."""
+"""The number of times a memory must have been stated for the repetition to cancel one step of doubt."""
 
 
 def trust_of(memory: Memory, *, level: Level = Level.NONE, disputed: bool = False, stale: bool = False) -> Trust:

@@ -1,4 +1,4 @@
-"""The tokens that a call to a model was charged for."""
+"""The tokens and the cost that were charged for calls to a model."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _read_bytes(file: SourceFile, positions: Mapping[str, sessions.Position]) ->
 
 
 async def import_file(app: App, path: Path, folder: str = "", *, vouched: bool = False) -> ImportResult:
-    """Import the next batch of a file. ``folder`` is a folder in the project of a note; a transcript names its own.
+    """Import the next batch of a file. ``folder`` is a folder of the project of a note; transcripts name their folder.
 
     With ``vouched``, the statements of a note count as the words of the person who imports it.
     """
@@ -142,7 +142,7 @@ async def _import_batch(app: App, file: SourceFile, folder: str) -> tuple[str, G
     if not is_open:
         async with app.database.write() as tx:
             await sessions.insert_imported(tx, _past(file, project_id, folder))
-    # Without a folder, because the branch that is checked out there now is not that of the session.
+    # No folder is passed: the branch that is checked out there now need not be the session's branch.
     source = Source(file.session_id, project_id, file.path)
     return project_id, await learn_batch(app, app.recall_context(), source, final=not is_open)
 
@@ -247,7 +247,7 @@ def _note_text(path: Path) -> str:
 
 
 OFFERED = "offered-import"
-"""The action of the event that records that an import was offered for a project, or had nothing to offer."""
+"""The action of the event that records that a project was checked, once, for past sessions to import."""
 
 BYTES_PER_SECOND = 3 << 20
 """Rounded speed of an import without a model, in bytes per second (docs/figures.md)."""
@@ -263,7 +263,7 @@ class UnreadTranscripts(NamedTuple):
 
 
 async def offer(app: App, entry: Entry, project: Project) -> str:
-    """Return a line for the user about sessions that can be imported; "" if there are none, or after the first time."""
+    """Return a line for the user about sessions to import; "" if there are none, or if this was checked before."""
     transcript = entry.payload.transcript_path
     if not transcript.startswith("/") or await events.last_time(app.database, OFFERED, "project", project.id):
         return ""
@@ -280,7 +280,7 @@ async def offer(app: App, entry: Entry, project: Project) -> str:
 
 
 def _command(root: Path) -> str:
-    """Return the command as a person can type it: new users rarely have it on their PATH yet."""
+    """Return `subconscious` as a person can type it, by its path if installed: new users rarely have it on PATH."""
     installed = root / "bin" / "subconscious"
     if not installed.exists():
         return "subconscious"

@@ -71,7 +71,7 @@ MAX_READ_BYTES = 16 << 20
 """The most bytes of a transcript that are read to measure it."""
 
 SECOND_LOOK_USAGE = Usage(2_400, 900)
-"""Tokens of a model's review at a session's end and of its answer, measured by `python -m bench.model_tokens`."""
+"""Tokens of the call that reviews a session at its end: sent and answered (`python -m bench.model_tokens`)."""
 
 USUAL_TOKENS = (9_300, 22_000)
 """Tokens of a session, median and 95th percentile, measured by `python -m bench.model_tokens`."""
@@ -94,7 +94,7 @@ class SessionTokens:
 
 
 async def plan(app: App, project_id: str) -> SetupPlanResult:
-    """Return the tokens of a session of a project, and its cost with each provider. Nothing is sent."""
+    """Return the tokens of a project's sessions (median, 95th percentile), and each provider's cost for the median."""
     known = await sessions.listing(app.database, project_id, SESSIONS_READ)
     measured = await asyncio.to_thread(
         _tokens_of_sessions, [Path(one.transcript) for one in known if one.transcript], app.llm.settings
@@ -115,7 +115,7 @@ async def plan(app: App, project_id: str) -> SetupPlanResult:
 
 
 def _tokens_of_sessions(paths: Sequence[Path], settings: Settings) -> list[SessionTokens]:
-    """Return the tokens of each existing transcript, lowest first; one without text to send counts as zero."""
+    """Return the tokens of each existing transcript, lowest first; a transcript without text to send counts as zero."""
     found = [_tokens_of_session(path, settings) for path in paths if path.is_file()]
     return sorted(found, key=lambda one: one.total)
 

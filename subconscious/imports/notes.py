@@ -62,7 +62,7 @@ _UNDECIDED = re.compile(r"\b(proposed|draft|pending|open|in progress|in review|w
 class Note:
     """A Markdown file, with its secrets removed.
 
-    ``place`` is its path in the project, ``at`` the time of its last change. ``vouched``: a person vouches for it.
+    ``place`` is its path in the project, ``at`` when it last changed, ``vouched`` whether a person vouches for it.
     """
 
     id: str
@@ -153,7 +153,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _statements_of_record(record: _Record, kind: str) -> list[Candidate]:
-    """Return the candidates in a note of a known kind: a decision record's decision, or all sections' statements."""
+    """Return the candidates of a note of a known kind: only the decision of a decision record, else all statements."""
     decision = next((s for s in record.sections if _DECISION.match(s.heading) and s.body.strip()), None)
     if kind == "decision" and decision is not None:
         return [_decision(record, decision)]

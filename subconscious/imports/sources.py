@@ -15,7 +15,7 @@ from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import AGENT_FILE, parse, timestamp
 
 EXAMINED_BYTES = 128 << 10
-"""The most bytes that are read at each end of a transcript, unless those at its start name no session."""
+"""The most bytes that are read at each end of a transcript; more at the start if these contain no session id."""
 
 MAX_NOTE_BYTES = 1 << 20
 """The most bytes of a Markdown note; larger files are not imported."""
@@ -54,7 +54,7 @@ def files_below(places: Iterable[str]) -> Iterator[Path]:
     """Yield the files in ``places``, and the transcripts and Markdown files below the folders in it; each file once."""
     seen: set[tuple[int, int]] = set()
     for place in places:
-        for path in _below(Path(os.path.abspath(place))):  # noqa: PTH100 - links stay: hooks name transcripts by them
+        for path in _below(Path(os.path.abspath(place))):  # noqa: PTH100 - keeps symlinks, as hooks report them
             status = _status(path)
             identity = (status.st_dev, status.st_ino) if status else (0, hash(path))
             if identity not in seen:
@@ -74,7 +74,7 @@ def _below(place: Path) -> Iterator[Path]:
 
 
 def examine_file(path: Path) -> SourceFile:
-    """Return the type and the session of a file, from its first and last bytes; never raises for its content."""
+    """Return the type and the session of a file, from its first and last bytes; unreadable files are FOREIGN."""
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode):
         return _foreign(path, "it does not exist" if status is None else "it is not a regular file")

@@ -42,7 +42,7 @@ from subconscious.wire.imports import FileEstimate, ImportOffer, ModelEstimate, 
 PURPOSE = "import"
 
 ANSWER_TOKENS = 700
-"""The typical number of tokens of an answer. The highest possible number is in each request."""
+"""The typical number of tokens of an answer. The upper limit is ``max_tokens`` of each request."""
 
 ESTIMATE_BYTES = 64 << 20
 """The most bytes that are read to extrapolate the cost of all files, so that a plan takes less time than the import."""
@@ -93,7 +93,7 @@ async def price_tags(app: App, files: Sequence[SourceFile], *, whole: bool) -> M
 
 
 def _names(settings: Settings) -> list[str]:
-    """Return all providers, starting with the configured ones in the order of their use."""
+    """Return the configured providers in the order of their use, then the others that users can choose."""
     configured = _configured(settings)
     return [*configured, *(name for name in PROVIDERS if provider_row(name).about and name not in configured)]
 
@@ -156,7 +156,7 @@ def _estimate(
 
 
 def _call_tokens_of_file(path: str, reach: Part, measure: Measure) -> list[CallTokens]:
-    """Return the tokens of each call for the part ``reach`` of a file, without redacting it: only its length counts."""
+    """Return the tokens of each call for the part ``reach`` of a file, without redaction: only the length matters."""
     state = State.from_json(json.loads(reach.place.state or "{}"))
     room = max(1, reach.until - reach.place.anchor)
     reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room, tool_excerpts=True)
@@ -215,7 +215,7 @@ async def queue_reading(app: App, path: Path) -> QueuedReading:
     reach = _unread(known, read.position)
     session = await sessions.get(app.database, file.session_id)
     if reach is None or session is None:
-        return QueuedReading(reason="it is read or queued already" if session else "it has not been imported yet")
+        return QueuedReading(reason="it has been read or queued already" if session else "it has not been imported yet")
     span = Span(0, file.path, session.id, session.project_id, reach.begin, reach.until, reach.place, 0, 0, True)
     measure = measure_of(app.llm.settings)
     pieces = await asyncio.to_thread(lambda: list(_chunks_of(span, measure)))
@@ -241,7 +241,7 @@ async def _queue(app: App, span: Span, pieces: Sequence[tuple[Span, Piece]], mea
     async with app.database.write() as tx:
         last = pieces[-1][1].place if pieces else span.place
         if not await model_readings.insert_imported(tx, span, last):
-            return QueuedReading(reason="it is read or queued already")
+            return QueuedReading(reason="it has been read or queued already")
         for of, piece, request in requests:
             payload = asdict(of) | {"length": measure.tokens, "overlap": measure.overlap}
             calls += await app.later.put(tx, _key(piece.chunk), request, payload, span.session_id, span.project_id)
@@ -284,6 +284,6 @@ async def _apply_answer(app: App, tx: aiosqlite.Connection, asked: StoredRequest
     where = Provenance(CapturePlace(span.project_id, span.session_id), intent=intent, agent="import")
     name = model.extractor(asked.provider, asked.model)
     judged = await asyncio.to_thread(refinement.judge, ctx, answer, piece.chunk, name)
-    # No second look, because the cost and the number of calls that the user has approved do not include one.
+    # Without a second look (a call that reviews the answer): the cost that the user approved does not include it.
     judged = reconciliation.without(judged)
     await refinement.join(ctx, tx, await refinement.compare(ctx, judged, where.place), where)

@@ -61,7 +61,7 @@ class Links(Handler):
     async def _project_of(self, args: LinkArgs) -> str:
         """Return the id of the requested memory's project, or else of the project that the request's folder belongs to.
 
-        The result is "" if there is no such project, or if no memory but all projects are requested.
+        The result is "" if there is no such project, or if all projects are requested without a memory.
         """
         if args.id is None:
             return "" if args.everywhere else (await self.here(args)).id

@@ -14,7 +14,7 @@ from subconscious.text.same_statement import differences
 from subconscious.text.wording import content_words, is_name
 
 COVERED = 0.7
-"""The share of a sentence's terms (0 to 1) that the memories it is based on must contain."""
+"""The share of a sentence's terms (0 to 1) that the memories cited as its sources must contain."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
@@ -32,7 +32,7 @@ class Statement(BaseModel):
 
 
 def covered(text: str, sources: Sequence[str]) -> bool:
-    """Whether the sources contain the numbers, names and most words of each sentence of a text, and don't negate it."""
+    """Whether the sources contain the numbers, names and most words of each sentence of a text, and negate none."""
     whole = "\n".join(sources)
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(whole)) or not _names(text) <= _words(whole):
         return False
@@ -45,7 +45,7 @@ def _rests_on(sentence: Sentence, known: Sequence[Sentence]) -> bool:
     if len(sentence.terms & has) < COVERED * len(sentence.terms):
         return False
     nearest = max(known, key=lambda one: len(sentence.terms & one.terms), default=None)
-    # Numbers and names were compared with all sources above: only a negation can still change the meaning.
+    # The caller has compared numbers and names with all sources: only a negation can still change the meaning.
     return nearest is not None and "negation" not in differences(sentence.text, nearest.text)
 
 

@@ -1,8 +1,8 @@
 """Finds links that a memory states by a cue word ("because of") next to words that the other memory contains. Pure.
 
 A row of CUES names the relation that a cue states, which memory is its source, and on which side of the cue the other
-memory is named. A rule reads one sentence of one memory; its confidence grows with the share of the named words that
-the other memory has.
+memory is named. A cue is searched in each sentence of a memory. The confidence of the link grows with the share of the
+words next to the cue that the other memory contains.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from subconscious.text.same_statement import differences, same_statement
 RULES = 4
 """The version of this code.
 
-Raise it with every change of the code or the weights, so that memories are searched again. A change of CUES needs no
-change here: see VERSION.
+Increase it after every change of the code or the weights, so that memories are searched again. A change of CUES needs
+no increase, because VERSION depends on CUES too.
 """
 
 LONGEST = 40
-"""The most words of a memory that is searched for cues: what a long text mentions in passing is not a relation."""
+"""The most words of a memory that is searched for cues: a longer text mentions much that states no relation."""
 
 TOUCHED = 0.3
 """The share (0 to 1) of the shorter memory's terms that the longer one must contain for a cue to mean SUPERSEDES."""
@@ -45,7 +45,7 @@ class Cue:
     which the other memory is named. ``sure`` is the confidence of the link, ``least`` the share of the words next to
     the cue that the other memory must contain. ``late`` means that only the later memory can state the link.
 
-    VERSION is computed from field names and values: after a change of one, all memories are searched again.
+    VERSION is computed from all names and values of these fields: after a change, all memories are searched again.
     """
 
     type: str
@@ -160,7 +160,7 @@ CUES = (
 def version_of(cues: Sequence[Cue]) -> str:
     """Return the version of the rules with these cues.
 
-    Of a compiled pattern, repr shows only the first 200 characters, so the patterns' own texts are compared.
+    The ``repr`` of a compiled pattern contains only its first 200 characters, so the whole pattern is added.
     """
     rows = [(cue.words.pattern, repr(replace(cue, words=_NO_WORDS))) for cue in cues]
     return f"{RULES}-{crc32(repr(rows).encode()):08x}"
@@ -211,7 +211,7 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Kinds of differences with which two statements can both be true, such as being about two systems."""
+"""Kinds of differences between two statements that can both be true, for instance about two systems."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:

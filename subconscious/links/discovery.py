@@ -89,7 +89,7 @@ class LinkDiscovery:
         return not self._busy
 
     async def run(self) -> None:
-        """Until cancelled, find links of unsearched memories when vectors are ready or ``LONGEST_REST`` is over."""
+        """Find links whenever new vectors are ready or ``LONGEST_REST`` seconds have passed, until cancelled."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._app.embedding.settled.wait(), LONGEST_REST)
@@ -99,7 +99,7 @@ class LinkDiscovery:
                     while await self.round():
                         pass
                 except sqlite3.Error as error:
-                    log.error("the search for links failed: %s", error)  # noqa: TRY400 - a full disk, again and again
+                    log.error("the search for links failed: %s", error)  # noqa: TRY400 - a full disk would repeat it
                     await asyncio.sleep(WORLD_PAUSE)
 
     async def round(self) -> int:
@@ -130,7 +130,7 @@ async def search(app: App, memory: Memory) -> int:
     settings = app.config.current
     near = {} if is_observed(memory.extractor) else await neighbours(app, memory)
     known = await memories.get_many(app.database, list(near))
-    # Observed failures are worded by one template; they differ in the names only, and are not about each other.
+    # Observed failures all have the wording of one template, so they look similar without being related.
     known = {number: one for number, one in known.items() if not is_observed(one.extractor)}
     found = await asyncio.to_thread(
         compare,

@@ -23,8 +23,8 @@ def status(found: PairVerdict, source: Memory, target: Memory, settings: Setting
 def status_for(type_: str, confidence: float, source: Memory, target: Memory, settings: Settings) -> str:
     """Return the status of a link: ``active`` or ``proposed``.
 
-    A link is not active but only proposed if its confidence is low, if one of its memories comes from a tool's output
-    or from a teammate, or if a memory would overturn one that is more trusted, or that alone of the two is verified.
+    A link is only proposed if its confidence is low, if one of its memories comes from a tool's output or a teammate,
+    or if it would overturn a memory that is more trusted than the other memory, or verified when the other is not.
     """
     if confidence < settings.link_threshold or source.origin.is_foreign or target.origin.is_foreign:
         return "proposed"

@@ -1,6 +1,6 @@
 """The neighbourhood of a memory: a bounded walk over links in both directions, as a tree and a drawing. Pure.
 
-The caller provides a function that returns links. It is called once per step outwards, so each step is one query.
+The caller provides a function that returns links, which is called once for each distance from the start.
 """
 
 from __future__ import annotations

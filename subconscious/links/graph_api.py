@@ -30,7 +30,7 @@ class Graphs(Handler):
     arguments = LinkArgs
 
     async def cmd_graph(self, args: LinkArgs) -> wire.GraphResult:
-        """Return the neighbourhood of a memory as values, as a tree and as a drawing."""
+        """Return the neighbourhood of a memory: memories and links, also as a tree and as a Mermaid drawing."""
         root = await self._root(args)
         here = await self.project(args)
         place = root.project_id or (here.id if here else None)

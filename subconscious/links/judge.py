@@ -59,7 +59,7 @@ class Weights:
         return cls(**lists, types=types, slope=found["slope"], offset=found["offset"])
 
     def assumed_cosine(self, lexical: float) -> float:
-        """Return an estimate of the cosine of two memories without embeddings, from the similarity of their words."""
+        """Return an estimate of the cosine of two memories that lack embeddings, from the similarity of their words."""
         return self.cosine[0] + self.cosine[1] * lexical
 
     def likelihood(self, found: Mapping[str, float], more: float = 0.0) -> float:
@@ -109,13 +109,13 @@ def judge(
 ) -> PairVerdict:
     """Return the most likely link of two memories; ``cosine`` is that of their embeddings, None if it is unknown.
 
-    ``odds`` is added to the log odds where links are rarer or more common than in the training data, where every fourth
-    pair is linked.
+    ``odds`` is added to the log odds of a link, as a correction if pairs are linked more or less often than in the
+    training data (every fourth pair).
     """
     weights = weights or shipped()
     new, old = ordered(one, other)
     if same_statement(new.note.text, old.note.text, cosine or 0.0):
-        # A repetition neither causes nor supersedes a statement: the two memories are merged, not linked.
+        # A repetition neither causes nor supersedes a statement: other code merges the two memories.
         return PairVerdict("EXTENDS", new is one, 0.0, 0.0, "they say the same", stated=False)
     numbers = features(new, old, 0.0 if cosine is None else cosine)
     if cosine is None:
@@ -275,9 +275,9 @@ def _gap(new: Reading, old: Reading) -> float | None:
 
 
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return the largest share of the title of ``of`` that one sentence of ``where`` contains.
+    """Return how much of the title of ``of`` the best sentence of ``where`` contains, 0 to 1.
 
-    Return the largest share among all sentences, and, for each cue, among the sentences that contain the cue.
+    There is one value for all sentences, and one per cue for the sentences with it; ``name`` ends the values' names.
     """
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
@@ -293,9 +293,9 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
 
 
 def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how often ``where`` refers to other records.
+    """Return how often ``where`` refers to other records, and how much of ``of`` the best referring sentence contains.
 
-    Also return how much of the title and of the terms of ``of`` one of the referring sentences contains.
+    There are two such shares, of the title and of the terms of ``of``; ``name`` ends the values' names.
     """
     whole = sum(of.title.values()) or 1.0
     number, titled, fits = 0, 0.0, 0.0

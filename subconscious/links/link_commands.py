@@ -42,20 +42,20 @@ class LinkRequest:
 
 
 def type_of(name: str) -> tuple[LinkType, bool]:
-    """Return the link type of ``name``, and whether it names the inverse direction.
+    """Return the link type whose name or inverse is ``name``, and whether it is the inverse.
 
-    Raises RequestError if there is no such type.
+    Raises RequestError if there is no such type, or if only the program itself may create links of the type.
     """
     found = find_link_type(name)
     if found is None or found[0].name not in DISCOVERABLE:
-        raise RequestError(f"there is no link type {name!r} to choose", f"types are: {', '.join(DISCOVERABLE)}")
+        raise RequestError(f"there is no link type {name!r} that you can use", f"types are: {', '.join(DISCOVERABLE)}")
     return found
 
 
 async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
-    """Store a link and return it with True; if an equal link exists, return it with whether it was changed.
+    """Store a link; return the stored link, and whether anything was changed.
 
-    A person's link is active, a link by the assistant is proposed.
+    A person's link is active, the assistant's is proposed. If an equal link exists, only a person can change that link.
     """
     row, backwards = type_of(wanted.type)
     ends = (wanted.target, wanted.source) if backwards else (wanted.source, wanted.target)
@@ -63,7 +63,7 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
     reason = cut(" ".join(clean(wanted.reason).split()), CONTENT_LENGTH)
     user = wanted.origin is Origin.USER
     if not user and check_text(reason).level.rank >= Level.MEDIUM.rank:
-        raise RequestError("this reason looks like an attempt to steer later sessions", "give the reason plainly")
+        raise RequestError("this reason looks like an attempt to steer later sessions", "state only the reason")
     status, confidence, actor = ("active", 1.0, "user") if user else ("proposed", CLAIMED, "assistant")
     made = Link(0, *ends, row.name, status, confidence, actor, reason, time())
     async with database.write() as tx:
@@ -115,7 +115,7 @@ async def _change(database: Database, ids: Sequence[int], reason: str, **values:
 
 
 async def retype(database: Database, link_id: int, name: str, reverse: bool, reason: str) -> Link:
-    """Change a link's type or direction for a person. The link becomes active, with a confidence of 1.
+    """Change a link's type or direction, as a person requested. The link becomes active, with a confidence of 1.
 
     Raises RequestError if another link already has the new ends and type.
     """
@@ -198,7 +198,7 @@ class VisibleLinks:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The function that a walk over links calls to get links."""
+        """The function that returns visible links, for walks over links (``graph.walk``)."""
         return self._neighbours
 
     async def _neighbours(self, ids: Sequence[int]) -> list[Link]:

@@ -24,11 +24,11 @@ from subconscious.store import events, links, memories, takeovers
 from subconscious.store.llm_requests import StoredRequest
 
 IMPORT = "import"
-"""The agent name of imported memories: no model reads them unless a person asks for it."""
+"""The agent name of imported memories: a model reads them only if a person asks for it."""
 
 
 async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequence[Link]) -> bool:
-    """Store a request for a review in the links' transaction; return False if none is allowed or one exists already."""
+    """Store a request for a review in the links' transaction; return False if it is not allowed, or stored already."""
     if not app.llm.on or not app.config.current.refine or memory.agent == IMPORT:
         return False
     others = [await memories.require(tx, link.other(memory.id)) for link in found]

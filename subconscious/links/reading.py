@@ -1,4 +1,4 @@
-"""Prepares a memory for comparison with others: its terms and their weights, its names, its date. Pure.
+"""Prepares a memory for comparison with others: its weighted terms, identifiers, numbers and sentences. Pure.
 
 The weight of a word comes from its rank in the embedder's vocabulary, which is ordered by frequency.
 """
@@ -120,7 +120,7 @@ def _neighbours(tokens: list[str], least: float) -> Iterator[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return a word without its most common English ending, so that forms of one word are equal."""
+    """Return a word without a common English ending, so that most forms of one word become equal."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4 - (len(ending) < 3):
             word = word[: -len(ending)]

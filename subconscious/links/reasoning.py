@@ -58,7 +58,7 @@ class Explanation:
 
     @property
     def memories(self) -> dict[int, Memory]:
-        """All memories of the chains, and the explained ones."""
+        """All memories of the chains, and the memories that they explain, by id."""
         return {number: hit.memory for number, hit in self.hits.items()}
 
     def _step_row(self, step: Step, suspected: Mapping[int, str]) -> wire.ReasonStep:
@@ -73,7 +73,7 @@ class Explanation:
         return cast("wire.ReasonMemory", row)
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """Return the memories as quotes for a model, with lines for the links between them and original wordings."""
+        """Return the memories as quotes for a model, with a line for each link and each original wording."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]

@@ -1,6 +1,6 @@
 """Finds the reasons for a memory: chains of links to memories that explain it. Pure.
 
-Each link type defines in which direction its reason lies: against the link, to a memory that caused, enabled or
+Each link type defines the direction to the reason: against the link, to a memory that caused, enabled or
 supports this memory; or along the link, to a memory that this memory was derived from, supersedes or requires. A link
 type without such a direction ends a chain.
 """

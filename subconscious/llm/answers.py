@@ -92,7 +92,7 @@ class Answers:
         except sqlite3.OperationalError:
             raise
         except Exception:
-            # An error of the handler must end the request too, or it would be repeated forever.
+            # An error of the handler must also end the request, which would otherwise be retried forever.
             log.exception("the handler for giving up %s %s failed", request.purpose, request.key)
             await self._bury_with(request, reason, outcome, _nothing)
         purpose.after()

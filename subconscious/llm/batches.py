@@ -2,7 +2,7 @@
 
 Every step is a transaction, so that no answer is used twice after a crash between two steps:
 
-1. *Intended*: the batch, its requests and their maximum cost are stored before the provider gets them.
+1. *Intended*: the batch, its requests and their maximum cost are stored before they are sent.
 2. *Running*: the provider's id of the batch is stored. A crash between 1 and 2 leaves a gap that no record can close:
    whether the provider took the batch is unknown, and none of the APIs accepts an idempotency key. Such a batch is
    given up: its results are never read, and its requests are sent again. Its possible cost is recorded as unknown,
@@ -98,7 +98,7 @@ class NativeBatches:
                     if key in requests:
                         await self._take(batch, channel, requests[key], result)
             except BadRequestError as error:
-                # The batch's results are missing. Only a poll can show that it was refused and so cost nothing.
+                # The batch's results are missing. Only a poll can show that the batch was refused and so cost nothing.
                 raise UnavailableError(error.message, error.remedy) from error
         await self._end(batch, state)
 
@@ -141,7 +141,7 @@ class NativeBatches:
         await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: StoredRequest) -> None:
-        """Keep a request that another version stored and this version has no handler for; it waits for a handler."""
+        """Keep a request that another version of the program stored, until a version has a handler for its answer."""
         async with self._database.write() as tx:
             await self._close_call(tx, request, "unread")
             await llm_requests.requeue(tx, request.id, 0.0, "there is no handler for it", alone=False, counts=True)
@@ -168,7 +168,7 @@ class NativeBatches:
     async def _intend(
         self, channel: Channel, model: str, requests: Sequence[StoredRequest]
     ) -> tuple[int, list[StoredRequest]]:
-        """Reserve the cost of a batch and store it; requests that exceed the caps wait until they fit."""
+        """Reserve the cost of a batch and store the batch; requests that would exceed a cap are sent later."""
         sent: list[StoredRequest] = []
         async with self._database.write() as tx:
             for request in requests:

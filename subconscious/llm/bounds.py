@@ -31,7 +31,7 @@ def _total(usage: Usage | None) -> int:
 
 
 def pause_of(error: ProviderError) -> float:
-    """Return the seconds to wait before a retry, for callers that have a queue."""
+    """Return the seconds to wait before a retry, for callers that queue failed requests."""
     if isinstance(error, CapReachedError):
         return max(AGAIN_SECONDS, error.retry_at - time())
     if isinstance(error, RateLimitedError | UnavailableError):

@@ -35,14 +35,13 @@ CHECK_SECONDS = 5.0
 """The most seconds that a check of key and model may take."""
 
 GRACE_SECONDS = 5.0
-"""The seconds after a provider's time-out (a setting) that the daemon still waits before it ends a call."""
+"""Seconds that the daemon waits after the provider's time-out (a setting) has passed, before it ends a call."""
 
 REFUSAL = 400
 """The lowest HTTP status of an error, with which a server refuses a request instead of processing it."""
 
 LONGEST_REST = 3600.0
-"""The longest pause in seconds that a provider can request: a server with a wrong clock must not block calls for good.
-"""
+"""The longest pause, in seconds, that a provider can request: a server's wrong clock must not block calls for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class Channel:
         self._refused: tuple[float, KeyRefusedError] | None = None
 
     def with_key(self, key: str) -> Channel:
-        """Return a channel to the same provider and address with another key, so to another account.
+        """Return a channel to the same provider and address with another key, and therefore to another account.
 
         Both channels share rate limits and spending. Refused keys, pauses and the circuit breaker are per account.
         """
@@ -97,13 +96,13 @@ class Channel:
 
     @property
     def refused(self) -> KeyRefusedError | None:
-        """The error of a key that was refused recently and is not used at present; None if there is none."""
+        """The error with which the key was refused recently, so that it is not used now; None if it was not refused."""
         if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
             return self._refused[1]
         return None
 
     async def ask(self, request: Request, billed_to: BilledTo) -> BaseModel:
-        """Return the answer to a request, retried after temporary failures. Raises ProviderError if it fails."""
+        """Return the answer to a request, with retries after temporary failures. Raises ProviderError if all fail."""
         attempt = 1
         while True:
             try:
@@ -144,7 +143,7 @@ class Channel:
         try:
             yield
         except (RestingError, PausedError):
-            raise  # the error that led to it is stored already
+            raise  # the error that led to the pause is stored already
         except ProviderError as error:
             self.last_error = LastError(time(), error)
             if isinstance(error, KeyRefusedError):
@@ -161,10 +160,10 @@ class Channel:
     async def check(self) -> None:
         """Check whether key and model are accepted. Raises ProviderError if not.
 
-        It takes at most ``CHECK_SECONDS`` once the provider is open.
+        The check takes at most ``CHECK_SECONDS`` once the provider is open.
         """
         with self.noting():
-            # The SDK is loaded before the time-out starts: on a busy machine that alone takes seconds, once.
+            # The SDK is loaded before the time-out starts, because loading alone takes seconds on a busy machine.
             provider = await self.provider()
             try:
                 async with asyncio.timeout(CHECK_SECONDS):
@@ -208,11 +207,10 @@ class Channel:
 
 
 class MeteredProvider:
-    """A provider with metered calls.
+    """A provider whose calls wait for the rate limit and are recorded.
 
-    Each call waits for the rate limit, its cost is reserved, and it is recorded before its answer is used.
-
-    A repair of an unreadable answer is a separate call with its own cost.
+    The cost of each call is reserved before the call, and recorded before its answer is used. The repair of an
+    unreadable answer is a separate call with its own cost.
     """
 
     def __init__(self, channel: Channel, provider: Provider, billed_to: BilledTo) -> None:
@@ -235,7 +233,7 @@ class MeteredProvider:
                 call_id = await self._reserve(request, most)
                 turn.made = True
             except BaseException:
-                # Also when cancelled: a trial call that was not made must not block the next one.
+                # Also after a cancellation: the breaker's trial call that was not made must not block the next one.
                 self._channel.breaker.abandoned(trying)
                 raise
             receipt = Receipt(self._channel.spending, self._priced, call_id, most)
@@ -259,7 +257,7 @@ class MeteredProvider:
         try:
             return await asyncio.shield(reserving)
         except asyncio.CancelledError:
-            # The record may exist already, of a call that will not be made.
+            # The call will not be made, but its record may exist already.
             with suppress(CapReachedError):
                 await spending.withdraw(await reserving)
             raise
@@ -273,7 +271,7 @@ class MeteredProvider:
             await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
-            # Every failure, also an error of the SDK, must reach the breaker and close the record before it is raised.
+            # The breaker and the record must be updated after any failure, even an unexpected error of the SDK.
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
                 breaker.succeeded()
             else:
@@ -335,7 +333,7 @@ class Receipt:
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
-"""Names of error classes that mean that nothing reached the provider. They are names so that no SDK is imported."""
+"""Class names of errors after which nothing has reached the provider. Comparing names avoids importing SDKs."""
 
 
 def may_be_charged(error: Exception) -> bool:

@@ -23,10 +23,10 @@ from subconscious.store.connect import Database
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""A function that returns the keys that a session brought, by setting (`openai_key`); empty if it must not use them."""
+"""A function from a session id to the session's own keys, by setting (`openai_key`); empty if they must not be used."""
 
 LONG_TEXT = 10_000
-"""The number of characters of a text from which its redaction runs in a thread."""
+"""Texts of at least this many characters are redacted in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LLMClient:
 
     The daemon has one instance, which is used from one event loop. Nothing is imported or connected before the first
     request. ``opener`` opens a provider by name; tests pass their own. ``own_keys`` returns the keys that a session
-    brought: they are used for that session's requests only, and only at the addresses in the settings.
+    supplied: they are used for that session's requests only, and only at the addresses in the settings.
     """
 
     def __init__(
@@ -87,17 +87,17 @@ class LLMClient:
                 value = await channel.ask(request, BilledTo(session_id, project_id))
                 return Answered(value, channel.name, channel.access.model)
             except KeyRefusedError as error:
-                # A wrong key must not be hidden by the bill of another provider.
+                # No fallback: the user would notice a wrong key only by the bill of another provider.
                 met.append(error)
                 break
             except ProviderError as error:
-                # Also at a cap: a fallback that costs nothing may answer, and any other meets the same cap.
-                log.info("%s can't be asked (%s): %s", channel.name, error.code, error.message)
+                # Fall back even at a cap: a provider that is free may answer, and any other hits the same cap.
+                log.info("the request to %s failed (%s): %s", channel.name, error.code, error.message)
                 met.append(error)
         raise _worth_waiting_for(met)
 
     def channels_for(self, session_id: str) -> list[Channel]:
-        """Return the channels to the providers in their order, with the session's own keys if it brought any."""
+        """Return the channels to the providers in the order of use, with the session's own keys if there are any."""
         return [self._with_own_key(channel, session_id) for channel in self.channels]
 
     def _with_own_key(self, channel: Channel, session_id: str) -> Channel:
@@ -122,7 +122,7 @@ class LLMClient:
         return self.on and self.channels_for(session_id)[0] is not self.channels[0]
 
     def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
-        """Return an ``Ask`` function, with the keys and the cost account of a session.
+        """Return an ``Ask`` function that uses a session's keys, and records costs for the session and the project.
 
         With ``join``, requests with the same prompt may be sent in one call. This is meant for many small requests;
         each still receives its own answer.
@@ -143,7 +143,7 @@ class LLMClient:
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
-        """Check key and model of each provider, also with the keys of ``sessions``; return each one's error, or None.
+        """Check each provider with the settings' key and the keys of ``sessions``; return its first error, or None.
 
         The check costs nothing, and takes at most five seconds once the providers are open. If the settings lack a key
         that a provider needs, only the keys of sessions are checked.
@@ -161,12 +161,12 @@ class LLMClient:
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
 
     def accounts_of(self, sessions: Iterable[str]) -> list[Channel]:
-        """Return the channels that use the own keys of these sessions, each once."""
+        """Return the channels that use keys of these sessions instead of the settings' keys, each channel once."""
         found = {id(one): one for session_id in sessions for one in self.channels_for(session_id)}
         return [one for one in found.values() if one not in self.channels]
 
     def keep_accounts(self, keys: Collection[str]) -> None:
-        """Close the channels of sessions with a key that is not in ``keys``, which are the keys still in use."""
+        """Close the channels with sessions' own keys, except those with a key in ``keys``, which are still in use."""
         self._drop_accounts([name for name in self._accounts if name[1] not in keys])
 
     def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:
@@ -194,7 +194,7 @@ class LLMClient:
         self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])
 
     def _fits(self, account: Channel) -> bool:
-        """Whether a session's channel has the address in the settings: a key is never sent to an earlier address."""
+        """Whether a session's channel still matches the settings: a key is never sent to an earlier address."""
         return account.access == replace(access(account.name, self.settings), key=account.access.key)
 
     async def close(self) -> None:

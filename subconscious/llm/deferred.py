@@ -41,7 +41,7 @@ FEWEST = 2
 """The minimum number of requests that are sent as a batch; fewer are sent one by one."""
 
 GATHERING_SECONDS = 10.0
-"""Seconds to wait for more requests after the first one: they are not urgent, and a larger batch saves more."""
+"""Seconds to wait for more requests after the first: deferred requests are not urgent, and larger batches save more."""
 
 LONGEST_REST = 60.0
 """The most seconds between two rounds, even if the clock is changed."""
@@ -73,7 +73,7 @@ class DeferredRequests:
         self._recovered = False
 
     def register(self, name: str, purpose: Purpose) -> None:
-        """Register the handlers for the answers of a purpose; call it before the first round."""
+        """Register the handlers for the answers of a purpose; must be called before the first round."""
         self._purposes[name] = purpose
 
     async def put(
@@ -172,7 +172,7 @@ class DeferredRequests:
             question = purpose.request_for(request)
             answered = await self._client.answer(question, request.session_id, request.project_id)
         except (RateLimitedError, UnavailableError, CapReachedError, KeyRefusedError) as error:
-            # The fault of the provider or the caps: the request is kept, however long it takes.
+            # Caused by the provider or a cap, not by the request: it is retried without a limit.
             async with self._database.write() as tx:
                 due = time() + pause_of(error)
                 await llm_requests.requeue(tx, request.id, due, error.message, alone=False, counts=False)

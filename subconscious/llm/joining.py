@@ -21,7 +21,7 @@ from subconscious.llm.spending import BilledTo, estimate
 from subconscious.settings.settings import Settings
 
 JOINED_TOKENS = 20_000
-"""The number of tokens from which a joined call takes no more requests."""
+"""A joined call takes no more requests once it has this many tokens."""
 
 INSTRUCTION = """
 
@@ -46,7 +46,7 @@ class Group:
 
 
 class Joiner:
-    """Gathers requests for a moment and sends them together."""
+    """Gathers requests for a short time (a setting) and sends those with the same prompt together."""
 
     def __init__(self, ask: AskOne, settings: Settings) -> None:
         self._ask = ask
@@ -55,7 +55,7 @@ class Joiner:
         self._asking: dict[asyncio.Task[None], Group] = {}
 
     async def ask(self, request: Request, *, billed_to: BilledTo) -> BaseModel:
-        """Return the answer to a request, perhaps sent with others. Raises ProviderError if it fails."""
+        """Return the answer to a request, which may be sent with others. Raises ProviderError if the call fails."""
         wording = (request.purpose, request.system, request.schema, billed_to)
         group = self._groups.setdefault(wording, Group())
         if group.timer is None:
@@ -98,8 +98,8 @@ class Joiner:
     async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
         """Return the answers of a joined call by number.
 
-        Return none for a single request, or if the call was rejected or its answer is unusable. Raises any other error
-        of the call.
+        The result is empty for a single request, or if the call was rejected or its answer is unusable. Raises any
+        other error of the call.
         """
         if len(requests) < 2:
             return {}
@@ -114,7 +114,7 @@ class Joiner:
             return
         try:
             _settle(answer, await self._ask(request, billed_to.session_id, billed_to.project_id))
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - the waiting caller must get any error
             _settle(answer, error)
 
     async def close(self) -> None:
@@ -125,7 +125,7 @@ class Joiner:
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
-        # A task that was cancelled before its first step has not resolved its callers.
+        # A task that was cancelled before its first step has not cancelled the callers that wait for it.
         for answer in (answer for group in asking.values() for answer in group.answers):
             answer.cancel()
 

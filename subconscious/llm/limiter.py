@@ -1,8 +1,8 @@
 """Limits on the calls to a provider: requests and tokens per minute, and a circuit breaker for its failures.
 
-The limits hold as the server measures them. A call reaches the server at an unknown moment between its start and its
-end. So a call occupies a slot from its start until 60 seconds after its end: no 60 seconds at the server can contain
-more calls than there are slots.
+The server counts a call at its arrival, at an unknown time between the call's start and its end. So a call occupies a
+slot from its start until 60 seconds after its end: in 60 seconds, never more calls than there are slots can reach the
+server.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Limiter:
         self._clock = clock
         self._line = asyncio.Lock()  # wakes its waiters in order
         self._changed = asyncio.Event()
-        # The events of all limiters over this window: a slot that one frees may be the one that another waits for.
+        # The events of all limiters with this window: each is set when a slot is freed, because all may wait for it.
         self._listeners: WeakSet[asyncio.Event] = WeakSet([self._changed])
         self._paused_until = 0.0
 

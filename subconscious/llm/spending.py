@@ -32,7 +32,7 @@ BYTES_A_TOKEN = 3
 """The bytes per token in estimates. It is low to be safe: English text has four or five."""
 
 SUBSCRIPTION = "claude_code"
-"""The provider with calls that count against a daily cap of tokens, in addition to the caps in dollars."""
+"""The provider whose calls count against a daily cap of tokens, in addition to the caps in dollars."""
 
 OVERHEAD_TOKENS = 400
 """Tokens that a provider adds to a request: a tool's description, the markup of messages."""
@@ -59,7 +59,7 @@ class BilledTo:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """What the price of a call depends on: provider, model, server, and whether it is in a batch."""
+    """What the price of a call depends on: provider, model, server, and whether the call is in a batch."""
 
     provider: str
     model: str
@@ -111,7 +111,7 @@ class Spending:
     async def reserve(self, call: Call) -> int:
         """Record a call and reserve its cost; return the record's id.
 
-        Raises CapReachedError if it would exceed a cap.
+        Raises CapReachedError if the call would exceed a cap.
         """
         async with self._database.write() as tx:
             return await self.reserve_in(tx, call)
@@ -205,5 +205,5 @@ def _today() -> datetime:
 
 def tomorrow() -> float:
     """Return the start of tomorrow in local time, in seconds since the epoch."""
-    # Without an offset, because tomorrow may have another one than today.
+    # Without a UTC offset, because tomorrow's can differ from today's (daylight saving time).
     return (_today().replace(tzinfo=None) + timedelta(days=1)).timestamp()

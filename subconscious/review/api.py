@@ -49,7 +49,7 @@ class Deciding(Handler):
         )
 
     async def _offered(self, project_id: str | None, limit: int) -> wire.CapturesResult:
-        """Return the captures to review next, and the number of all waiting ones plus the unconfirmed ones returned."""
+        """Return the captures to review next, and the number that wait, with the returned unconfirmed ones."""
         found = await decisions.offered(self.app, project_id, limit)
         unconfirmed = sum(capture["status"] == UNCONFIRMED for capture in found)
         return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id) + unconfirmed}
@@ -84,7 +84,7 @@ class Deciding(Handler):
         return {"decisions": await decisions.with_codes(self.app)}
 
     async def cmd_lessons(self, args: Args) -> wire.LessonsResult:
-        """Return the lessons: rejected statements; later statements that repeat one are flagged."""
+        """Return the lessons: rejected statements whose later repetitions are flagged."""
         del args
         return {"lessons": await poison.listing(self.app.database)}
 
@@ -96,7 +96,7 @@ class Deciding(Handler):
         return await self.cmd_lessons(args)
 
     async def cmd_rollback(self, args: Args) -> RollbackResult:
-        """Withdraw everything that a session added, or restore it."""
+        """Withdraw everything that a session added; with ``back``, restore what was withdrawn."""
         found = await sessions.with_prefix(self.app.database, args.session_id or "")
         if len(found) != 1 or not args.session_id:
             what = "no session" if not found else "more than one session"

@@ -110,7 +110,7 @@ async def _is_repeated(tx: aiosqlite.Connection, decision: Wish) -> bool:
 
 
 async def _apply(app: App, tx: aiosqlite.Connection, decision: Wish, capture_id: int) -> rules.UndoEffect:
-    """Decide on one capture; for an undo, return its effect on memories."""
+    """Apply a decision to one capture; return the effect of an undo on memories, an empty effect otherwise."""
     days = app.settings.review_expiry_days
     match decision.deed:
         case "approve" | "edit":
@@ -130,7 +130,7 @@ async def _apply(app: App, tx: aiosqlite.Connection, decision: Wish, capture_id:
 
 
 def refuse_attack(wording: str) -> None:
-    """Raise RequestError if a person's wording looks like an attack: such words must be released from quarantine."""
+    """Raise RequestError if a person's wording looks like an attack: such text needs a release from quarantine."""
     verdict = check_text(wording, typed=True)
     if verdict.level.rank >= Level.HIGH.rank:
         raise RequestError(
@@ -154,7 +154,7 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
     """Withdraw what a session added, or with ``back``, restore what was withdrawn; return what was affected.
 
-    With ``preview``, nothing is withdrawn, and the result says what would be; it has no effect together with ``back``.
+    With ``preview``, nothing is withdrawn, and the result is what would be withdrawn; ``back`` ignores ``preview``.
     """
     from subconscious.store import vectors  # imports numpy: only when needed
 
@@ -222,7 +222,7 @@ async def offered(app: App, project_id: str | None, limit: int = review_queue.OF
 
 
 async def with_codes(app: App) -> list[WaitingDecision]:
-    """Return the decisions that wait for a code, each with its current captures and a new code."""
+    """Return the decisions that wait for a confirmation code, each with its current captures and a new code."""
     decisions = []
     for one in app.sessions.codes.waiting():
         chosen = await captures.get_many(app.database, list(one.wish.ids))
@@ -238,7 +238,7 @@ async def with_codes(app: App) -> list[WaitingDecision]:
 
 
 async def approvable(app: App, project_id: str | None, limit: int) -> tuple[tuple[int, ...], int]:
-    """Return the ids of the waiting captures that do not look poisoned, and the number of those that do."""
+    """Return the ids of the waiting captures that do not look poisoned, and the number of waiting ones that do."""
     waiting = await captures.listing(app.database, project_id=project_id, status="review", limit=limit)
     ids = tuple(capture["id"] for capture in waiting if capture["level"] == Level.NONE)
     return ids, len(waiting) - len(ids)
@@ -268,7 +268,7 @@ def without_text(capture: ReviewedCapture) -> ReviewedCapture:
     """Return a capture for the model. If it is in quarantine, its text is left out, because it may be an attack."""
     if capture["status"] != QUARANTINED:
         return capture
-    # The model's opinion on a finding may quote the text.
+    # The reason of a finding may quote the text, if a model wrote it.
     verdict = [finding | {"why": IN_QUARANTINE} for finding in capture["verdict"]]
     bare: dict[str, object] = {"tags": [], "files": [], "verdict": verdict}
     words = {name: IN_QUARANTINE for name in TEXT_FIELDS if capture.get(name)}

@@ -1,7 +1,7 @@
 """Review: the details of a capture for a person, and the effects of the person's decision.
 
-Every decision is an event with the earlier values, so that it can be undone. Only a person may decide; the daemon
-checks the caller before it calls this module (``authorship``).
+Every decision is recorded as an event with the earlier values, so that it can be undone. Only a person may decide; the
+daemon checks the caller before it calls this module (see the package ``authorship``).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class UndoEffect:
     restored: tuple[int, ...] = ()
 
 
-# Text that tries to steer its reader rather than to state something.
+# Matches text that gives its reader orders instead of stating something.
 INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|prompts?|everything|above)\b"
     r"|\b(?:you|the (?:assistant|model|agent|ai)) (?:must|should|shall|are required to|need to)\b"
@@ -81,11 +81,11 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Return the proposed decision: reject repetitions and instructions, edit temporary statements, else look at it."""
+    """Return a proposal: reject repetitions and instructions, edit temporary statements, look at all others."""
     content = capture["content"]
     for other in similar:
         if capture.get("kind") == PATTERN != other["kind"]:
-            continue  # a pattern is made of similar statements, so they are no duplicates of it
+            continue  # a pattern sums up similar statements, so it does not duplicate them
         if same_statement(content, other["content"], other["likeness"]):
             return {"sort": "duplicate", "decision": "reject", "why": f"memory {other['id']} says the same"}
     if INSTRUCTION.search(content) and capture["origin"] != Origin.USER:
@@ -114,7 +114,7 @@ def excerpt(capture: Capture, clean: Callable[[str], str]) -> str:
     if not path or not 0 <= begin < end or end - begin > MAX_LINE_BYTES:
         return ""
     try:
-        # A line is read to its end, also beyond max_bytes.
+        # A line is read to its end, even beyond max_bytes.
         reading = read_turns(Path(path), begin, max_bytes=1, final=True, clean=clean)
     except TranscriptError:
         return ""
@@ -123,7 +123,7 @@ def excerpt(capture: Capture, clean: Callable[[str], str]) -> str:
 
 
 def text_around(text: str, quote: str, width: int = EXCERPT_CHARACTERS) -> str:
-    """Return ``quote`` with up to ``width`` characters on each side, cut at words; "" if the text lacks it."""
+    """Return ``quote`` with up to ``width`` characters of ``text`` on each side; "" if ``text`` does not contain it."""
     place = text.find(quote) if quote else -1
     if place < 0:
         return ""
@@ -168,7 +168,7 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
 
 
 async def _confirmed(tx: aiosqlite.Connection, capture: Capture, memory: Memory) -> Memory | None:
-    """Confirm the unconfirmed memory of a capture; return None if there is none, or if a person reworded it."""
+    """Confirm and return a capture's unconfirmed memory; None if there is none, or if the person reworded it."""
     if capture["status"] != UNCONFIRMED or (memory.content, memory.kind) != (capture["content"], capture["kind"]):
         return None
     unconfirmed_memory = await memories.require(tx, capture["memory_id"] or 0)
@@ -192,7 +192,7 @@ def _threat(capture: Capture) -> str:
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> Memory | None:
-    """Release a capture from quarantine: it waits for review, or its memory is restored and returned."""
+    """Release a capture from quarantine; restore and return its memory, or queue it for review if it has none."""
     capture = await captures.require(tx, capture_id)
     if capture["status"] != QUARANTINED:
         return None
@@ -207,7 +207,7 @@ async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float,
 
 
 async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> None:
-    """Put a capture that was closed without becoming a memory back into the queue."""
+    """Put an expired, rejected or discarded capture back into the queue, or into quarantine if it looks poisoned."""
     capture = await captures.require(tx, capture_id)
     if capture["status"] in RESTORABLE:
         is_held = capture["level"] in QUARANTINE_LEVELS and capture["released_at"] is None

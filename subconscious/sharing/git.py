@@ -23,7 +23,7 @@ from subconscious.system.ownership import is_ours
 from subconscious.system.programs import find_program
 
 NOTES = "refs/notes/subconscious"
-"""The ref of the notes on the commits that memories came from; each line of a note is one entry."""
+"""The ref of Git notes, attached to the commits that memories came from; each line of a note is one entry."""
 OWN = "refs/subconscious/memories"
 """The ref of the memories without a commit: a tree with one file for each memory."""
 REFS = (NOTES, OWN)
@@ -177,7 +177,7 @@ class Refs:
 
     def _history(self, commits: Iterable[str], *, signatures: bool) -> list[tuple[Author, list[str]]]:
         """Return the author of each commit and the ids of the blobs that the commit added or changed, parents first."""
-        mark = os.urandom(16).hex()  # an address may contain any byte, and must not look like the next field
+        mark = os.urandom(16).hex()  # unguessable, so that an e-mail address can't imitate the next field
         form = f"--format={mark}%ae{mark}{'%G?' if signatures else ''}{mark}{'%GF' if signatures else ''}{mark}"
         words = ("log", "--reverse", "--topo-order", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", form)
         # A signature is checked by the program that the user's own configuration names.
@@ -239,7 +239,7 @@ class Refs:
         parts = [b"commit refs/heads/draft\ncommitter draft <draft> 0 +0000\ndata 0\ndeleteall\n"]
         for name, content in files.items():
             parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(content), content))
-        # Loose objects only: a pack for each sync would never be tidied up by this Git.
+        # Write loose objects, because this Git runs without gc and would never merge the packs of many syncs.
         words = ("-c", "fastimport.unpackLimit=1000000", "fast-import", "--quiet", "--force")
         self._git.run(*words, stdin=b"".join(parts) + b"\n")
         return self._git.run("rev-parse", "--verify", "refs/heads/draft^{tree}").decode().strip()
@@ -247,8 +247,8 @@ class Refs:
     def store(self, tips: Mapping[str, str], before: Mapping[str, str]) -> None:
         """Point the local refs to the commits in ``tips``, if they still point to those in ``before``.
 
-        Raises GitError if another process has locked or changed one meanwhile, RequestError if a folder of refs is a
-        link.
+        Raises GitError if another process has locked or changed a ref meanwhile, RequestError if a folder of refs is a
+        symbolic link.
         """
         for ref, commit in tips.items():
             if before.get(ref) != commit:
@@ -259,10 +259,10 @@ class Refs:
         for folder in (path.parent.parent, path.parent):
             folder.mkdir(exist_ok=True)
             if folder.is_symlink():
-                raise RequestError(f"{folder} is a symbolic link", "replace it by a folder")
+                raise RequestError(f"{folder} is a symbolic link", "replace it with a folder")
         lock = path.with_name(f"{path.name}.lock")
         try:
-            # Git's own lock: neither of us writes while the other does.
+            # Git's own lock file, so that Git and this program never write the ref at the same time.
             descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except FileExistsError as error:
             raise GitError(
@@ -291,16 +291,16 @@ class Refs:
         if _URL_SCHEME.match(path) or (":" in path.partition("/")[0]):
             return url
         place = Path(os.path.realpath(self.repository.worktree / path))
-        theirs = place.exists() and not is_ours(place)  # a folder that is gone is a remote that can't be reached
+        theirs = place.exists() and not is_ours(place)  # the fetch reports a missing folder
         if theirs or place.is_relative_to(self.repository.worktree):
             raise RequestError(f"{place} belongs to another user, or is inside this project", "use another remote")
         return str(place)
 
     def fetch(self, url: str, local: Mapping[str, str]) -> dict[str, str]:
-        """Fetch the refs of a remote; return their commits. Commits in ``local`` are not sent again."""
-        for ref, commit in local.items():  # what we have need not be sent again
+        """Fetch the refs of a remote; return their commits. The remote does not send the commits in ``local`` again."""
+        for ref, commit in local.items():  # Git then asks only for the objects that are missing here
             self._git.run("update-ref", f"refs/have/{ref.replace('/', '-')}", commit)
-        # With a star, since a ref that the remote has not got would be an error.
+        # With ``*``, because a ref that the remote lacks would be an error.
         specs = [f"+{ref}*:{FETCHED[ref]}*" for ref in REFS]
         if said := self._git.on_network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", url, *specs):
             raise _failed("fetch", said)
@@ -319,7 +319,7 @@ class Refs:
 
 
 def without_credentials(text: str) -> str:
-    """Return a text without the names and tokens in its addresses."""
+    """Return a text without the user names and tokens in its URLs."""
     return re.sub(r"(?<=://)[^/\s@]{1,500}@", "", text)
 
 
@@ -376,7 +376,7 @@ def _files(state: State, ref: str) -> dict[str, bytes]:
 
 
 def _branches(repository: Repository) -> set[str]:
-    """Return the ids that branches, remote branches, tags and the HEADs of checkouts contain.
+    """Return the ids that branches, remote branches, tags and the HEADs of checkouts point to.
 
     They are ids of commits, or of the tag objects of annotated tags.
     """
@@ -385,7 +385,7 @@ def _branches(repository: Repository) -> set[str]:
     found = {name: commit for commit, _, name in packed if name.startswith(tuple(f"refs/{one}/" for one in PLACES))}
     for place in PLACES:
         for folder, _, names in os.walk(repository.common / "refs" / place):
-            # A file of its own is newer than the line of the same ref in packed-refs.
+            # A ref's own file is newer than its line in packed-refs.
             paths = [Path(folder, name) for name in names[:MOST_BRANCHES]]
             found |= {path.relative_to(repository.common).as_posix(): file_text(path).strip() for path in paths}
     found |= {str(path): file_text(path).strip() for path in heads}

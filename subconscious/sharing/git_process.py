@@ -68,7 +68,7 @@ class GitProcess:
         return said
 
     def signs_commits(self) -> bool:
-        """Whether commits are to be signed, by the repository's configuration or else by the user's.
+        """Whether the repository's configuration, or else the user's, requires signed commits.
 
         The repository's configuration files are parsed here, not loaded by Git, because they could make Git run
         commands.
@@ -90,12 +90,12 @@ class GitProcess:
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
 
     def _identity(self) -> dict[str, str]:
-        """Return user.name and user.email from the repository's configuration, without those that are not set."""
+        """Return user.name and user.email, as far as the repository's configuration sets them."""
         found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
         return {name: value[0] for name, value in found.items() if value}
 
     def _user_environment(self) -> dict[str, str]:
-        """Return the environment for Git: this process's variables, with which Git finds the user's keys, and our own.
+        """Return the environment for Git: this process's variables, so that Git finds the user's keys, and our own.
 
         Our own variables name the repository's objects and restrict Git. ``GIT_`` variables of this process are left
         out, except those in ``KEPT_OF_GIT``.

@@ -49,7 +49,7 @@ def lines_of(home: Home, moment: str, remote: str) -> str:
     name = shlex.quote(remote)
     state = shlex.quote(str(home.root))
     command = f"SUBCONSCIOUS_HOME={state} {launcher} sync --hook {name} </dev/null || :"
-    # `if`, because a condition alone that does not hold would be the hook's exit code, and stop the push.
+    # `if`, because a false condition as the last command would be the exit code of the hook, and stop the push.
     return f"{BEGIN} {NOTE}\nif [ -x {launcher} ]{condition}; then\n    {command}\nfi\n{END}\n"
 
 

@@ -81,7 +81,7 @@ def write(worktree: Path, state: State, files: State) -> int:
     ``files`` are the memories that the files contain now; a memory that only the files contain is left as it is.
     """
     changed = 0
-    # A memory that only the files hold stays as it is; of others, the refs say what was replaced.
+    # Memories that only the files contain stay unchanged; for others, the refs determine what was replaced.
     merged = {**files, **{uid: entry for uid, entry in added(state, files).items() if uid in state}}
     if not any(entry.versions for entry in merged.values()) and not files:
         return 0

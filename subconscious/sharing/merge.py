@@ -60,7 +60,7 @@ def merge_entries(one: Entry, other: Entry) -> Entry:
     """Return the union of both entries of a memory."""
     replaced = one.replaced | other.replaced
     versions = {key: value for key, value in {**one.versions, **other.versions}.items() if key not in replaced}
-    # A memory leaves a dropped commit for good: two clones must not move it back and forth.
+    # If the commits differ, the entry moves to our own ref for good: two clones must not move it back and forth.
     commit = one.commit if one.commit == other.commit else ""
     return Entry(versions, replaced, commit)
 
@@ -83,7 +83,7 @@ def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
     if document.get("subconscious") != VERSION:
         raise EntryError(f"its format is {str(document.get('subconscious'))[:20]}, not {VERSION}")
     if not _is_digest(uid) or not isinstance(replaced, list) or not all(map(_is_digest, replaced)):
-        raise EntryError("the names of its versions are not digests")
+        raise EntryError("its uid, or a digest of a replaced version, is invalid")
     if name not in ("", uid):
         raise EntryError("its uid does not match its file name")
     if not isinstance(versions, list) or not all(isinstance(one, dict) for one in versions):

@@ -49,7 +49,7 @@ LEAVING = (
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """The data that a sync writes: new versions, the versions that they replace, and left-out memories with reasons."""
+    """The data that a sync writes to Git, and the memories that it leaves out (``held``), each with the reason."""
 
     entries: dict[str, Entry]
     held: list[HeldMemory]
@@ -138,7 +138,7 @@ def _withdraw(out: Outgoing, share: Share, entry: Entry, key: bytes) -> None:
 
 
 def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decided: Iterable[str]) -> set[str]:
-    """Add a version unless Git has it already, or has a newer version that nobody has decided on here.
+    """Add a version to ``out``, unless Git has it, or has a newer version that nobody has decided on in this store.
 
     Returns the digests of the versions that this text takes into account, to be stored as the share's base; an empty
     set if a newer version in Git waits for a decision.
@@ -147,7 +147,7 @@ def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decid
     known = {*share.base, *decided}
     same = {digest for digest, other in entry.versions.items() if statement_of(other) == said}
     over = (entry.versions.keys() & known) - same
-    # A version may be on record here and not in Git: an earlier sync was interrupted.
+    # A version that is recorded here may be missing in Git, if an earlier sync was interrupted.
     lost = set(share.base) - entry.versions.keys() - entry.replaced
     if same:  # another author's equal version is kept; rejected versions are removed
         if over:
@@ -163,7 +163,7 @@ def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decid
 
 
 def statement_of(version: Document) -> str:
-    """Return a version's text, kind and whether it is active, as a string for comparisons."""
+    """Return the hash of a version's text, its kind and whether it is active, as a string for comparisons."""
     try:
         memory = version["record"]["memory"]
         return f"{content_hash(memory['content'])} {memory['kind']} {memory['archived_at'] is None}"

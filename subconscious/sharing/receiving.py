@@ -85,7 +85,7 @@ class Offer:
 
 @dataclass(slots=True)
 class Seen:
-    """A received version, and the result of receiving it."""
+    """A received version, and what became of it: "waits" (for review), "stored", "known" (received before), ..."""
 
     offer: Offer
     became: str
@@ -150,7 +150,7 @@ def _judged(
         seen = _seen(offer, texts.get(offer.uid), known.get(offer.uid, ()), key)
         if seen.memory_id is None and number[offer.uid] > 1:
             seen.reason += "; another version of it was shared as well"
-        elif seen.memory_id is None:  # with several versions to choose from, also a trusted author's waits
+        elif seen.memory_id is None:  # with several versions, even a trusted author's version waits
             seen.trusted, seen.confirmed = offer.is_of(trusted), offer.is_confirmed(trusted)
         yield seen
 
@@ -182,7 +182,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
 
 
 def _candidate(offer: Offer, record: Record, reason: str) -> Candidate:
-    """Return the candidate for a version: its record's text, kind, date, reason, branch, tags; the rest is fixed."""
+    """Return a candidate with the text, kind, date, reason, branch and tags of ``record``; other fields are fixed."""
     said = record.memory
     content = cut(clean(said.content).strip(), MAX_RECORD_LENGTH)
     return Candidate(
@@ -219,7 +219,7 @@ async def _take_in(
     current = {(one.offer.uid, one.offer.digest) for one in seen}
     async with app.database.write() as tx:
         if act:
-            CURRENT_ACT.set(act)  # until the transaction's end, as its own act would be
+            CURRENT_ACT.set(act)  # reset at the end of the transaction, which would else have an act id of its own
         await _drop_replaced(tx, {one.offer.uid for one in fresh}, current, known)
         for one, pair in zip(fresh, judged, strict=True):
             kept = await keep(ctx, tx, [pair], where, repeats)
@@ -261,7 +261,7 @@ async def _drop_replaced(
     current: set[tuple[str, str]],
     known: Mapping[str, Sequence[Received]],
 ) -> None:
-    """Discard versions that still wait or are unconfirmed, and that their author has replaced since."""
+    """Discard received versions that wait or are unconfirmed, if a newer version of the memory was shared."""
     for uid in uids:
         for one in known.get(uid, ()):
             if (uid, one.digest) not in current:
@@ -288,7 +288,7 @@ async def _became(
     *,
     unconfirmed_on: bool,
 ) -> None:
-    """Set the result for a version.
+    """Set what became of a version, according to the stored capture.
 
     A trusted author's version is stored as unconfirmed if no check found a problem and ``unconfirmed_on`` is true.
     """

@@ -18,7 +18,7 @@ ACCEPTED, REJECTED = ("approved", "captured"), "rejected"
 
 @dataclass(frozen=True, slots=True)
 class SharedText:
-    """The present text of a shared memory, when a person last decided on it, and the digests that were decided on."""
+    """The current text of a shared memory, the time of the last decision on it, and the digests decided on."""
 
     memory: Memory
     at: float
@@ -28,7 +28,7 @@ class SharedText:
 async def current_texts(app: App, project: Project, *, settle: bool = False) -> dict[str, SharedText]:
     """Return the current text of each shared memory: the text that a person stated, corrected or approved last.
 
-    ``settle``: archive earlier texts of the same memory as superseded.
+    With ``settle``, archive earlier texts of the same memory as superseded.
     """
     async with app.database.write() as tx:
         received = await shares.received(tx, project.id)
@@ -57,7 +57,7 @@ def _decided_at(memory: Memory, approved: float) -> float:
 
 def _text(memory: Memory, at: float, received: Sequence[Received]) -> SharedText:
     decided = [one for one in received if one.status in (*ACCEPTED, REJECTED)]
-    # A person who rejects the words of somebody else decides for their own again.
+    # By rejecting a teammate's version, a person decides for the current text again.
     again = [one.decided_at or 0.0 for one in decided if one.status == REJECTED]
     return SharedText(memory, max(at, *again) if again else at, frozenset(one.digest for one in decided))
 

@@ -130,7 +130,7 @@ def test_it_is_read_in_the_providers_batches_once(priced: Home, tmp_path: Path, 
     assert (first["content"], first["status"], first["origin"]) == (HINTED, "captured", "user")
     assert first["extractor"].startswith("model-5:anthropic/claude-")
     assert (first["said_at"], first["session_id"]) != (second["said_at"], second["session_id"])
-    assert {read(priced, file)["reason"] for file in files} == {"it is read or queued already"}
+    assert {read(priced, file)["reason"] for file in files} == {"it has been read or queued already"}
     assert plan(priced, tmp_path / "old", with_model=True)["model"]["sessions"] == 0
 
 

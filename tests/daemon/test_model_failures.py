@@ -82,9 +82,9 @@ def offline(home: Home) -> bool:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (429, "answered 429; it is retried"),
-        (529, "answered 529; it is retried"),
-        (500, "answered 500; it is retried"),
+        (429, "answered 429; the request is retried"),
+        (529, "answered 529; the request is retried"),
+        (500, "answered 500; the request is retried"),
         (401, "the key is refused; check the key"),
         (402, "no credit left; add credit"),
         (403, "the key is refused; check the key"),

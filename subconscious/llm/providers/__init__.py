@@ -1,8 +1,8 @@
 """Providers of language models, with one protocol for all.
 
 To add a provider, write a class that implements ``Provider`` and add its table to ``models.toml``; docs/extending.md
-has an example. The contract tests run over the table; a provider that is asked over HTTP needs a server in ``SERVERS``
-(tests/contract/provider_kits.py). An SDK is imported when its provider is opened, so without a provider none is loaded.
+has an example. The contract tests run for each provider in the table; a provider with an HTTP API needs a server in
+``SERVERS`` (tests/contract/provider_kits.py). An SDK is imported when its provider is opened, not before.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ class BatchState(StrEnum):
 
 @runtime_checkable
 class BatchProvider(Protocol):
-    """A provider with a batch API, which costs half the price, for deferred requests."""
+    """A provider with a batch API, which answers deferred requests at half the price."""
 
     async def submit(self, requests: Mapping[str, Request]) -> str:
-        """Submit requests under keys of the caller ([a-zA-Z0-9_-]{1,64}); return the batch's id."""
+        """Submit requests, each with a key that the caller chose ([a-zA-Z0-9_-]{1,64}); return the batch's id."""
         ...
 
     async def poll(self, batch_id: str) -> BatchState:
@@ -116,7 +116,7 @@ class BatchProvider(Protocol):
         ...
 
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Yield each key with the reply to its request, or with the request's error. It may be called several times.
+        """Yield each key with the reply to its request, or with its error; may be called several times.
 
         A request whose key is missing was not answered in time, and should be sent again.
         """

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, and servers that implement it; with Message Batches."""
+"""The Messages API and Message Batches API of Anthropic, or of a compatible server."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ STATUS_OF = {
 class AnthropicProvider:
     """Claude through Anthropic's API.
 
-    Structured output is requested by the output format; if the server rejects that, by a forced tool call, and at last
-    by an instruction.
+    Structured output is requested by the output format; if the server rejects that, by a forced tool call, and
+    finally by an instruction in the prompt.
     """
 
     name = NAME

@@ -65,8 +65,8 @@ KEPT_PREFIXES = ("LC_", "XDG_")
 END_SECONDS = 10.0
 """Seconds to wait for the end of a process that was killed."""
 
-NEAR = "the usage limit of this Claude account is nearly reached: the rest is reserved for you"
-WAIT = "no action is needed: the account is used again after the reset"
+NEAR = "the usage limit of this Claude account is nearly reached: the rest is left for your own sessions"
+WAIT = "no action is needed: Subconscious uses the account again after the limit's reset"
 
 LIMIT_SECONDS = 1800.0
 """Seconds to pause after a usage limit was reached, if the client does not report when it ends."""
@@ -143,7 +143,7 @@ class ClaudeCodeProvider:
             _kill(child)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(END_SECONDS):
-                    await child.wait()  # the call reads the output to its end
+                    await child.wait()  # ends, because the running call reads all output
 
     def _written(self, system: str) -> Path:
         """Write the system prompt to a file, because every process can read command-line arguments; return the path."""
@@ -171,7 +171,7 @@ class ClaudeCodeProvider:
             except TimeoutError:
                 raise out_of_time(SELLER, self._seconds) from None
             finally:
-                # Also after a cancellation: processes that the child started are killed with it.
+                # Also after a cancellation; this kills the processes that the child started, too.
                 await _end(child)
                 self._children.discard(child)
 
@@ -194,7 +194,7 @@ class ClaudeCodeProvider:
     def _reply(self, result: Mapping[str, Any]) -> Reply:
         usage, model = _usage(result)
         said = result.get("result")
-        if "structured_output" in str(result.get("subtype")):  # the client itself has asked for repairs
+        if "structured_output" in str(result.get("subtype")):  # the client has asked the model for repairs already
             raise charged(BadAnswerError("the model's answer doesn't fit its schema", "choose another model"), usage)
         if result.get("is_error"):
             raise charged(_failure(result.get("api_error_status"), str(said or "")), usage)
@@ -299,7 +299,7 @@ def _failure(status: object, said: str) -> ProviderError:
         return KeyRefusedError(error.message, LOG_IN) if isinstance(error, KeyRefusedError) else error
     if "log in" in said.lower() or "login" in said.lower() or "logged in" in said.lower():
         return KeyRefusedError("Claude Code has no login", LOG_IN)
-    return UnavailableError("Claude Code couldn't reach its API", "it is retried automatically")
+    return UnavailableError("Claude Code couldn't reach its API", "the request is retried automatically")
 
 
 def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:
@@ -316,9 +316,9 @@ def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:
 
 
 def _found(command: str) -> str:
-    """Return the path of the client. A path in ``command`` is used as it is; a name is searched in trusted folders.
+    """Return the path of the client. An absolute path is used as it is; a name is searched in trusted folders.
 
-    Raises ProviderError if it is not found.
+    Raises ProviderError if the client is not found.
     """
     path = str(Path(command).expanduser())
     found = shutil.which(path) if os.path.isabs(path) else find_program(command)  # noqa: PTH117

@@ -1,4 +1,4 @@
-"""Ollama: local models. It needs no key. Structured output uses the request's ``format``."""
+"""A provider for Ollama, which runs local models without a key; ``format`` requests structured output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAME = "ollama"
 SELLER = "Ollama"
 BASE_URL = "http://127.0.0.1:11434"
 CONTEXTS = (4096, 8192, 16384, 32768, 65536, 131072)
-"""The sizes of the context, in tokens, that are requested.
+"""The context sizes, in tokens, that are requested.
 
 There are few, because the model is reloaded for each size. Ollama's default size silently cuts off long prompts.
 """
@@ -133,5 +133,5 @@ class OllamaProvider:
 
 
 def _context(text: str, request: Request) -> int:
-    needed = tokens(text) * 3 // 2 + request.max_tokens  # an estimate; too small would cut the prompt
+    needed = tokens(text) * 3 // 2 + request.max_tokens  # a high estimate, because a small context cuts off the prompt
     return next((size for size in CONTEXTS if size >= needed), CONTEXTS[-1])

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and the many servers that implement them; with OpenAI's Batch API."""
+"""The chat completions API of OpenAI and of many other servers, and OpenAI's Batch API."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ STATES = {
 class ChatCompletions:
     """A model with the chat completions API, without batches: most servers that have this API have no Batch API.
 
-    Structured output is requested by a strict schema; if the server rejects that, by JSON mode, and at last by an
-    instruction.
+    Structured output is requested by a strict schema; if the server rejects that, by JSON mode, and finally by an
+    instruction in the prompt.
     """
 
     name: str
 
     def __init__(self, access: Access) -> None:
         self._own = bool(access.base_url)
-        """Whether the server is not OpenAI's: then it may need no key, and accepts other parameters."""
+        """Whether the server is not OpenAI's; such a server may need no key, and accepts other parameters."""
         base_url = need_url(access.base_url or BASE_URL)
         key = need_key(access, NAME, "platform.openai.com") if access.key or not self._own else ""
         self._seller = "the server" if self._own else SELLER
@@ -144,7 +144,7 @@ class ChatCompletions:
 
 
 class OpenAIProvider(ChatCompletions):
-    """OpenAI, or a server at an address that the settings name; with OpenAI's Batch API."""
+    """OpenAI, or the server at the address in the settings, with OpenAI's Batch API."""
 
     name = NAME
 
@@ -210,7 +210,7 @@ class OpenAIProvider(ChatCompletions):
 def _usage(said: Mapping[str, Any], request: Request | None, text: str) -> Usage:
     """Return the usage of a call.
 
-    If the server does not report it, it is estimated, because rate limits count tokens.
+    A usage that the server does not report is estimated, because rate limits count tokens.
     """
     if not said and request is not None:
         return Usage(tokens(request.system) + tokens(request.text), tokens(text))

@@ -19,7 +19,7 @@ def default_model(provider: str) -> str:
 
 
 def model_row(provider: str, model: str) -> dict[str, Any]:
-    """Return the row of a model in the table; an empty one for an unknown model."""
+    """Return the row of a model in the table of providers; an empty row for an unknown model."""
     models = provider_row(provider).models
     return models.get(model) or models.get(DATED.sub("", model)) or {}
 

@@ -1,4 +1,4 @@
-"""A provider that answers from a script, for tests and benches. No network, no waiting.
+"""A provider that answers from a script, for tests and benchmarks, without network or waiting.
 
 It implements the whole contract, with native batches, and records the requests in ``history`` and ``batches``, so that
 a test can examine them.
@@ -64,7 +64,7 @@ class ScriptedProvider:
         self._shelf = _BatchFile(access.options.get("state"))
 
     def queue(self, *steps: Step) -> None:
-        """Append steps to the script. They are used before a script that is a function."""
+        """Append steps to the script. If the script is a function, they are used first."""
         self._steps.extend(steps)
 
     async def ask(self, request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""Shared code for the SDKs of Anthropic and OpenAI, which are similar and use httpx2."""
+"""Shared code for the SDKs of Anthropic and OpenAI, which have similar classes and both use httpx2."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SdkCalls:
     """Awaits calls of one SDK and translates their errors."""
 
     def __init__(self, sdk: ModuleType, http: httpx2.AsyncClient, seller: str, base_url: str, seconds: float) -> None:
-        # Here and not on import: each SDK may lower the log levels again if its environment variable is set.
+        # Here, because importing an SDK lowers the log levels if its environment variable is set.
         hush(sdk.__name__, "httpx2", "httpcore2")
         self._sdk = sdk
         self._http = http
@@ -91,7 +91,7 @@ def _raised_by_us(error: BaseException | None) -> ProviderError | None:
 
 
 class OutputModes:
-    """Ways to request structured output, the best first. When one has worked, the rejected ones are not tried again."""
+    """Ways to request structured output, the best first. Once a mode has worked, rejected modes are not tried again."""
 
     def __init__(self, *modes: str) -> None:
         self.left = modes

@@ -44,8 +44,8 @@ DROPPED = {"title", "default", "discriminator", "$defs"}
 def schema_of(model: type[BaseModel], unsupported: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return the JSON schema of a Pydantic model: no additional properties, every field required, no references.
 
-    Keywords that an API doesn't support are moved into the description. Local servers support all of them, and a small
-    model needs the limits to stop repeating itself.
+    Keywords that an API doesn't support (``unsupported``) are moved into the description. Other keywords stay, because
+    small local models need the limits to stop repeating themselves.
 
     Raises TypeError for a recursive model, which no API supports.
     """
@@ -125,7 +125,7 @@ def read(text: str, model: type[BaseModel]) -> BaseModel:
     refused: UnreadableError | None = None
     for value in _values(text, {field.alias or name for name, field in model.model_fields.items()}):
         try:
-            # Through JSON, because pydantic accepts more from it (dates, tuples); escapes may contain invalid UTF-8.
+            # As JSON, from which pydantic accepts more (dates, tuples); cleaned, because escapes may be surrogates.
             return model.model_validate_json(clean(json.dumps(value, ensure_ascii=False)))
         except ValidationError as error:
             refused = refused or _explained(error)

@@ -74,12 +74,12 @@ def need_url(base_url: str) -> str:
     """Return a base URL without a trailing slash. Raises BadRequestError if it is invalid."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadRequestError("the base URL is invalid", "give one like http://127.0.0.1:8080/v1")
+        raise BadRequestError("the base URL is invalid", "enter a URL such as http://127.0.0.1:8080/v1")
     return base_url.rstrip("/")
 
 
 def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook for an HTTP client: requests go only to the host of ``base_url``, without the SDK's own headers.
+    """Return a hook for an HTTP client that allows only the host of ``base_url``, and replaces the SDK's headers.
 
     SDKs add headers from the process environment; some of these replace the key or describe the machine. The hook works
     with httpx and httpx2.
@@ -111,7 +111,7 @@ async def within(seconds: float, call: Awaitable[T], seller: str) -> T:
 
 def out_of_time(seller: str, seconds: float) -> UnavailableError:
     """Return the error for a call that took too long."""
-    return UnavailableError(f"{seller} didn't answer within {seconds:g} s", "it is retried automatically")
+    return UnavailableError(f"{seller} didn't answer within {seconds:g} s", "the request is retried automatically")
 
 
 def unreachable(seller: str, base_url: str = "") -> UnavailableError:
@@ -141,9 +141,9 @@ def failure(status: int, headers: Mapping[str, str], body: object, seller: str) 
     if status == 402 or (status in {400, 429} and any(word in text for word in CREDIT_WORDS)):
         return KeyRefusedError(f"{what}: the account has no credit left", "add credit, or choose another provider")
     if status == 429:
-        return RateLimitedError(what, "it is retried automatically", retry_after(headers))
+        return RateLimitedError(what, "the request is retried automatically", retry_after(headers))
     if status >= 500 or status in {408, 409, 425}:
-        return UnavailableError(what, "it is retried automatically", retry_after(headers))
+        return UnavailableError(what, "the request is retried automatically", retry_after(headers))
     return _refusal(status, text, what)
 
 
