@@ -73,7 +73,7 @@ COMPACT_CATCH_UP = 0.5
 """The most seconds that a compaction waits for the daemon to read the part of the transcript that it will shorten."""
 
 COMPACT_TOKENS = 2000
-"""The most tokens of the memories that a compaction must keep. They are instructions for the summary only."""
+"""The most tokens of the memories that a compaction must keep. They only instruct the model that writes the summary."""
 
 PROMPT_LETTERS = 4000
 """The most characters of a prompt that are used as a search query."""
@@ -89,7 +89,7 @@ CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a session had been shown before a request: the ids of the newest rows, because clocks may be set back.
+    """What a session had been shown before a request. Row ids mark that time, because clocks may be set back.
 
     ``greeted_at`` is when the session was shown the memories for its start; None if it was not.
     """
@@ -128,7 +128,7 @@ class Answers:
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
                 self._app.sessions.recent_turns.forget(session_id)
-        if source in ("resume", "compact"):  # the session has had prompts, even if none is known here
+        if source in ("resume", "compact"):  # the session has had prompts, even if the daemon knows none
             self._app.sessions.recent_turns.set_prompt(session_id, self._app.sessions.recent_turns.prompt(session_id))
         if source == "resume":
             self._app.sessions.resumed[project.id] = session_id
@@ -154,7 +154,7 @@ class Answers:
     async def _greeting(
         self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0
     ) -> rules.Context:
-        """Return the text that a session is shown at its start; record it, so that the session is not shown it again.
+        """Return the text that a session is shown at its start; record it, so that it is not shown again.
 
         After a compaction, the summary of the session replaces a hand-over. ``late`` means that the session has already
         begun. A resumed session already knows the sessions that ended before ``since``.
@@ -180,7 +180,7 @@ class Answers:
         return await self._app.notes.with_client_texts(self._app.recall_context(entry.options), entry)
 
     def _loaded(self, entry: Entry, context: rules.Context) -> str:
-        """Return the receipt: a line that tells the user what the session was shown at its start; "" if it is off."""
+        """Return the receipt: a line for the user about what a session got at its start; "" if receipts are off."""
         wanted = self._app.recall_context(entry.options).settings.receipts
         handed = context.handed[0].session if context.handed else None
         return receipt.loaded(context.groups, handed, time()) if wanted else ""
@@ -192,7 +192,7 @@ class Answers:
         return receipt.loaded((), handed, time()) if wanted else ""
 
     async def _remembered(self, entry: Entry, project: Project, session_id: str | None = None) -> str:
-        """Return the receipt for memories stored since the last receipt, in a session or in all of the project."""
+        """Return the receipt for memories stored since the last one, in a session or (if None) in the whole project."""
         if not self._app.recall_context(entry.options).settings.receipts:
             return ""
         stored = await receipts.pending(self._app.database, project.id, session_id)
@@ -202,7 +202,7 @@ class Answers:
         return receipt.remembered([one.summary for one in stored])
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
-        """Wait briefly until the hook events of the project's other latest sessions have been processed."""
+        """Wait briefly until the hook events of the project's other recent sessions have been processed."""
         self._app.signals.awaited += 1
         try:
             async with asyncio.timeout(CATCH_UP):
@@ -212,7 +212,7 @@ class Answers:
                 while await jobs.busy_lanes(self._app.database, others, TEACHING):
                     await asyncio.sleep(0.01)
         except TimeoutError:
-            pass  # what is not processed yet is available to the next prompt
+            pass  # what is processed later is available to the next prompt
         finally:
             self._app.signals.awaited -= 1
 
@@ -246,7 +246,7 @@ class Answers:
         async with self._app.database.write() as tx:
             await events.record(tx, TOLD_REJUDGED, "project", project.id, reason=f"{found}")
         return (
-            f"Subconscious judged waiting captures again. New memories: {found.get('stored', 0)},"
+            f"Subconscious judged the captures in review by its new rules. New memories: {found.get('stored', 0)},"
             f" new unconfirmed memories: {found.get('unconfirmed', 0)},"
             f" still waiting for review: {found.get('waiting', 0)}, discarded: {found.get('discarded', 0)}"
             " (`subconscious list`, `subconscious list --unconfirmed`, `subconscious review --status discarded`)."
@@ -331,7 +331,7 @@ class Answers:
         return context
 
     def _note_suppressed(self, session_id: str, event: str, context: rules.Context) -> str:
-        """Return the text for a session, and record, for `why-surfaced`, relevant memories that it is not shown."""
+        """Return the text of ``context``; record its suppressed memories, which `why-surfaced` shows."""
         self._app.sessions.suppressed.note(session_id, event, context.held)
         return context.text
 
@@ -362,7 +362,7 @@ class Answers:
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
         """Return the session from which a new session was forked; "" if it was not forked or has had a prompt."""
         known = await sessions.get(self._app.database, entry.payload.session_id)
-        if known is not None and known.started_at < entry.at:  # the job of this prompt may have been faster
+        if known is not None and known.started_at < entry.at:  # this prompt's job may have stored the session
             return ""
         return self._app.sessions.resumed.pop(project.id, "")
 
@@ -415,7 +415,7 @@ ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] =
 
 
 def _listens(entry: Entry) -> bool:
-    """Whether an event names a file, and is the session's own: a response to a sub-agent reaches only the sub-agent."""
+    """Whether an event names a file and is not a sub-agent's: only the sub-agent would get the response."""
     return bool(entry.payload.file) and not entry.payload.agent_id
 
 

@@ -22,7 +22,7 @@ class Client:
     ``marks`` the environment variables that it sets for every command that its model runs. ``servers`` are arguments
     with which the program runs as a server for several front ends; its process tree then doesn't show who types.
 
-    ``instructions`` are the files that it loads by itself: a plain name is searched in the project's folder and its
+    ``instructions`` are the files that it loads by itself: a plain name is looked up in the project's folder and its
     parents, a path with a slash in the user's home folder, and a path that begins with "../" is relative to the path of
     the session's transcript. ``notes`` is the folder, also relative to the transcript, with its model's notes about the
     project, one file for each note.

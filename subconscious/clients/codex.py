@@ -18,7 +18,7 @@ _REFUSED = re.compile(r"(?:rejected|denied|aborted) by (?:the )?user", re.IGNORE
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _MOVED = re.compile(r"^\*\*\* (?:Move to|End of File|End Patch|Begin Patch).*$")
 _HOME = "../../../../.."
-"""Codex's folder, seen from a transcript in its sessions/YEAR/MONTH/DAY."""
+"""The path to Codex's folder, relative to a transcript in its sessions/YEAR/MONTH/DAY."""
 LONGEST_PATCH = 1 << 20
 
 

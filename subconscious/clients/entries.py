@@ -20,7 +20,7 @@ SECONDS = 5
 """Seconds that a client waits for a hook. Our hooks end much sooner."""
 
 OURS = re.compile(r"/bin/hook'? (?:codex|gemini|cursor) (?:ask|drop|wake) ")
-"""A part of the command of each of our hooks."""
+"""A pattern of a part of the command that each of our hooks runs."""
 
 NAME = "subconscious"
 _HEADER = re.compile(r"\s*\[")
@@ -156,7 +156,7 @@ def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
 
 
 def _with_hooks(values: Json, wanted: list[tuple[str, Json]]) -> None:
-    """Replace our groups of hooks by ``wanted``, pairs of event and group; if all are there already, change nothing."""
+    """Replace our groups of hooks with ``wanted`` (pairs of event and group), unless exactly these exist already."""
     there = [
         (event, group)
         for event, groups in values.get("hooks", {}).items()
@@ -261,7 +261,7 @@ def _commands(state: Path, hooks: tuple[Hook, ...], client: str) -> Iterator[tup
 
 
 def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Return why Codex skips our hooks: all hooks are switched off, or the user has not trusted each of ours yet."""
+    """Return why Codex skips our hooks (hooks are switched off, or not all are trusted) and the remedy, or two ""."""
     config = _toml(texts["config.toml"], "config.toml")
     if config.get("features", {}).get("hooks") is False:
         return "hooks are switched off in Codex's config.toml ([features] hooks)", "codex features enable hooks"
@@ -283,7 +283,7 @@ def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _why_gemini_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Return why Gemini does not run our hooks: all hooks are switched off, or hooks with our names."""
+    """Return why Gemini skips our hooks (all, or those with our name, are switched off) and the remedy, or two ""."""
     about = _parse(texts["settings.json"], "settings.json").get("hooksConfig", {})
     if about.get("enabled") is False or NAME in about.get("disabled", []):
         return (

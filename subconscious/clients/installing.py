@@ -15,7 +15,7 @@ LARGEST = 1 << 20
 """The largest settings file that is read, in bytes."""
 
 LAUNCHER = """#!/bin/sh
-# Runs a hook of Subconscious for a coding agent, or its tools: hook CLIENT ask|drop|wake EVENT, hook CLIENT mcp.
+# Runs a hook (hook CLIENT ask|drop|wake EVENT) or the MCP server (hook CLIENT mcp) of Subconscious for a coding agent.
 # Exits 0 without output if it can't.
 {home}
 for hooks in "$SUBCONSCIOUS_HOME"/env/current/lib/python3.*/site-packages/subconscious/hooks; do
@@ -96,7 +96,7 @@ def write(change: Change) -> None:
 
 
 def write_launcher(state: Path) -> Path:
-    """Write the launcher that our entries run, and return its path. It finds the hooks wherever an update puts them."""
+    """Write the launcher that our entries run, and return its path. The launcher finds the hooks after any update."""
     launcher = launcher_of(state)
     launcher.parent.mkdir(mode=0o700, exist_ok=True)
     default = f'[ "$SUBCONSCIOUS_HOME" ] || SUBCONSCIOUS_HOME={shlex.quote(str(state))}\nexport SUBCONSCIOUS_HOME'

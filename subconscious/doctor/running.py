@@ -24,7 +24,7 @@ _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
 
 
 def daemon(context: CheckContext) -> Iterator[Finding]:
-    """Check that the daemon is not older or newer than this program, if it runs."""
+    """If a daemon runs, check that it has the same version as this program; else check how its last start ended."""
     try:
         yield _version(hello(context.home))
     except AbsentError:
@@ -39,7 +39,7 @@ def embedder(context: CheckContext) -> Iterator[Finding]:
         state = _status(context)["embedder"]
         if state.get("code"):
             detail = f"{state['name']}: {state['error']}"
-            yield fault("embedder", detail, f"{FIX} # after you have repaired that")
+            yield fault("embedder", detail, f"{FIX} # after you have fixed the cause")
     except (SubconsciousError, KeyError):
         return  # reported by the check of the daemon
 
@@ -115,7 +115,7 @@ def provider(context: CheckContext) -> Iterator[Finding]:
 
 
 def _session() -> dict[str, str]:
-    """Return the id of the session that runs this command, as an argument; {} outside of sessions.
+    """Return the id of the session that runs this command, as an argument for a request; {} outside of sessions.
 
     The daemon may have a key from that session's environment.
     """
@@ -136,7 +136,7 @@ def _provider_finding(provider: Provider) -> Finding:
         return fault(
             "model",
             f"{name} answers now, but is paused after repeated failures",
-            "wait: it is tried again within a minute",
+            "wait: the daemon tries the provider again within a minute",
         )
     return passed("model", f"{name} answers{_key(provider)}")
 

@@ -262,4 +262,4 @@ def _reason(found: AutomaticCounts, settings: Settings) -> tuple[str, str]:
     if found.own:
         why = f"no statement of yours reached auto_threshold = {limit:g}: the highest confidence is {found.surest:.2f}"
         return why, "subconscious explain"
-    return "none of them was in your own words; the words of others wait for your review", "subconscious review"
+    return "none of the candidates was in your own words; those of others wait for your review", "subconscious review"

@@ -56,7 +56,7 @@ class Files(Handler):
         return {"notes": [import_plan.as_answer(one) for one in planned]}
 
     async def cmd_files_take(self, args: FilesArgs) -> FilesTakeResult:
-        """Import notes, or restore links; only a person may do this, because a file can claim anybody's words."""
+        """Import notes, or restore links; only a person may do this, because a file can attribute text to anybody."""
         refuse_forgery(args)
         if args.links:
             return {"links": await importing.restore_links(self.app, args.notes)}

@@ -31,7 +31,7 @@ class Folder:
         self._descriptor = descriptor
 
     def names(self) -> list[str]:
-        """Return the names in the folder, sorted."""
+        """Return the sorted names of the files and sub-folders."""
         return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - of the open folder, not of its path
 
     def close_to_others(self) -> None:
@@ -73,7 +73,7 @@ class Folder:
                 _unlink(base, folder)
         except (FileNotFoundError, NotADirectoryError):
             return
-        parent = os.path.dirname(name)  # noqa: PTH120 - a name within the folder, no path
+        parent = os.path.dirname(name)  # noqa: PTH120 - a name within the folder, not a path
         if parent:
             try:
                 os.rmdir(parent, dir_fd=self._descriptor)

@@ -112,7 +112,7 @@ async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> 
 
 
 def _checked(planned: PlannedNote, project: Project) -> PlannedNote:
-    """Return the note; if its text would be stored and may be poisoned, with the reason as its ``suspicion``."""
+    """Return ``planned``, with a ``suspicion`` if its text would be stored and may be poisoned."""
     if planned.state not in IMPORTED:
         return planned
     return replace(planned, suspicion=of_verdict(screen(candidate_of(planned.note, project, Origin.TOOL))))
@@ -208,7 +208,7 @@ def _shown(label: str | Sequence[str]) -> str:
 
 
 def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
-    """Plan a note about a stored memory if the note was edited or is not signed by this store, by its text alone."""
+    """Plan an edited or unsigned note about a stored memory, by comparing only their texts."""
     if content_hash(one.text) == memory.content_hash:
         return PlannedNote(one, State.UNCHANGED, memory)
     if memory.archived_at is not None:

@@ -150,7 +150,7 @@ async def _restore_memory(tx: aiosqlite.Connection, memory: Memory, record: Reco
     if record.fading is not None:
         await transfer.restore_decay(tx, stored_memory.id, record.fading.model_dump())
     if record.waiting:
-        # An unconfirmed memory is confirmed through its capture. The key is new, since the old one may be purged.
+        # An unconfirmed memory is confirmed through its capture, which gets a new key: the old key may be purged.
         candidate = as_candidate(stored_memory)
         candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"restored {stored_memory.id}"))
         admission = Admission(Decision.REVIEW, stored_memory.confidence, RESTORED, reservation="")
@@ -228,7 +228,7 @@ async def _outcome(tx: aiosqlite.Connection, kept: Sequence[tuple[int, Memory | 
 
 
 def _admission(one: PlannedNote, project: Project, *, vouched: bool, checked: bool) -> tuple[Candidate, Admission]:
-    """Return a note's candidate and the gate's decision. Conflicts and long edits wait for review in any case."""
+    """Return a note's candidate, and whether to store or review it. Conflicts and long edits are always reviewed."""
     is_own_statement = vouched and one.state is State.NEW
     candidate = candidate_of(one.note, project, Origin.USER if vouched else Origin.TOOL)
     if is_own_statement:

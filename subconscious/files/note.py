@@ -25,7 +25,7 @@ _TITLE = re.compile(r"\A\s*#[ \t]+[^\n]*(?:\n|\Z)")
 _SECTION = re.compile(r"^## (?:Reason|Evidence|Links)[ \t]*$", re.MULTILINE)
 # Headings, HTML, wiki links and pictures in a text are escaped by a backslash, which is removed on reading: a picture
 # would be fetched when the note is opened. Backslashes in front of them are doubled, since a pair escapes nothing.
-# Possessive, and only at the start of a run, so that a megabyte of backslashes is matched in linear time.
+# Possessive quantifiers, which match only at the start of a run, match a megabyte of backslashes in linear time.
 _ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<\\*+[A-Za-z/!?]|[!\[]\\*+\[)")
 _Front = dict[str, yaml_subset.Scalar | list[str]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -72,7 +72,7 @@ def _front(
 ) -> dict[str, yaml_subset.Scalar | list[str]]:
     memory = record.memory
     summary = _one_line(memory.summary)
-    # "name" and "description" are what Claude Code's own notes have. Obsidian searches "aliases".
+    # Claude Code's own notes have "name" and "description". Obsidian searches "aliases".
     front: _Front = {"name": names[record.uid]} if record.uid in names else {}
     front |= {
         "description": summary,

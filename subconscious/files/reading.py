@@ -179,7 +179,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError("it is not JSON, or cut off") from error
+        raise UnreadableError("it is not valid JSON, or it is cut off") from error
 
 
 def read_json(path: Path) -> Iterator[Item]:

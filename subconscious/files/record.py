@@ -54,7 +54,7 @@ class Owner(_Part):
 class Fields(_Part):
     """The columns of a memory that have the same meaning in every store.
 
-    This is the file format, with the limits of values from files; it does not follow changes of ``domain.Memory``.
+    They are part of the file format, with limits for values from files, and don't change along with ``domain.Memory``.
     """
 
     scope: Scope
@@ -166,7 +166,7 @@ def parse_record(raw: object) -> Record:
     if not isinstance(raw, Mapping):
         raise RecordError("it contains no record")
     if raw.get("version") != VERSION:
-        raise RecordError(f"its format is version {str(raw.get('version'))[:20]}, this program reads version {VERSION}")
+        raise RecordError(f"its format is version {str(raw.get('version'))[:20]}; this program reads version {VERSION}")
     try:
         record = Record.model_validate(raw)
     except ValidationError as error:
@@ -203,7 +203,7 @@ def export_key(folder: Path) -> bytes:
         replace_file(path, os.urandom(KEY_BYTES))
     key = read_regular(path, KEY_BYTES, follow=False)
     if len(key) != KEY_BYTES:
-        raise RecordError(f"the key that signs exports is damaged; move {path} away, and a new key is made")
+        raise RecordError(f"the key that signs exports is damaged; move {path} away to get a new key")
     return key
 
 

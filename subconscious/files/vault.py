@@ -28,14 +28,14 @@ NOTES = "memories"
 BY_KIND = "by kind"
 BY_MONTH = "by month"
 EDITS = ".edits"
-"""The folder with copies of notes with edits that can't be imported. It is hidden, so imports skip it."""
+"""The folder for copies of notes whose edits can't all be imported. It is hidden, so imports skip it."""
 OVERVIEW = "Memories.md"
 JSON_FILE = "memories.json"
 INDEX = "index"
 """The value of `subconscious` in the front matter of notes that only list other notes; an import skips such notes."""
 
 MAX_SLUG_BYTES = 80
-"""The most bytes of the readable part of a file name: file systems allow 255 in all, some 260 characters per path."""
+"""The most bytes of the readable part of a file name: names may have 255 bytes, and some systems' paths 260."""
 
 KEY_LENGTH = 8
 """The number of characters of a memory's uid at the end of its file name."""
@@ -85,7 +85,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
 
 
 def _is_ours(name: object) -> bool:
-    """Return whether an export could have written a file of this name, which anybody could have put in the manifest."""
+    """Return whether an export writes files with such a name: the manifest that lists the name may have been edited."""
     if not isinstance(name, str) or "\0" in name:
         return False
     inner, _, base = name.rpartition("/")
@@ -112,7 +112,7 @@ def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
 
 
 def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
-    """Return the named files that no export wrote, that were edited since an export, or that can't be read."""
+    """Return the files in ``names`` that no export wrote, that were edited since an export, or that can't be read."""
     manifest = read_manifest(folder) or Manifest()
     return [name for name in names if _differs(folder, name, manifest.files.get(name, ""))]
 

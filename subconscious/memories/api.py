@@ -54,7 +54,7 @@ from subconscious.wire.fields import list_of
 from subconscious.wire.page import ProjectsResult
 
 TAIL = 256 * 1024
-"""The last prompts of a session are searched for in this many bytes at the end of its transcript."""
+"""How many bytes at the end of a transcript are searched for the last prompts of its session."""
 
 RECENT_PROMPTS = 3
 
@@ -108,7 +108,7 @@ class Memories(Handler):
         ctx = self.app.recall_context()
         capture = await memory_commands.remember(self.app, ctx, request, where)
         if not user and capture["status"] == "review" and capture["session_id"]:
-            # Prompts are compared now, in the same turn: a later prompt could be unrelated to the request.
+            # The user's prompts are compared now, in the same turn: later prompts could be unrelated to the request.
             typed = await _typed_lately(self.app, capture["session_id"])
             if await unconfirmed.give_at_once(ctx, capture, typed, where):
                 self.app.embedding.wake()
@@ -153,7 +153,7 @@ class Memories(Handler):
             return marks_of(memory, branch, ctx.worktree_state)
 
         context = rules.compose(hits, budget, branch, marks=marks, tell=text_of)
-        answering = {hit.memory.id for hit in matching}  # with --nearest, others are only near
+        answering = {hit.memory.id for hit in matching}  # with --nearest, some hits are only similar to the question
         async with ctx.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits if hit.memory.id in answering], time())
         far = len(found) - len(hits)
@@ -196,7 +196,7 @@ class Memories(Handler):
         await self.app.notes.refresh(filter_.project_id, self.app.database)
         query = understand(args.query, filter_, datetime.now().astimezone())
         added_words = await self.app.rewording.words_for(query.text, args.session_id or "")
-        # Added to the typed words, not replacing them: a word may be of another language.
+        # The typed words are kept, because a word that looks misspelled may be of another language.
         spellings = await corrections(ctx.database, query.text, filter_.project_id)
         query = replace(query, lent=" ".join(filter(None, (added_words, *spellings.values()))))
         hits = await recall(ctx, query, filter_.project_id, args.limit, selection)

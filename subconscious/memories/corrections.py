@@ -84,7 +84,7 @@ async def correct(app: App, request: CorrectionRequest) -> Corrected:
 
 
 async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> Memory | None:
-    """Return the memory that replaces the corrected one, if any. Raises RequestError if it can't replace it."""
+    """Return the memory that is to replace ``memory``, if any. Raises RequestError if it is unsuitable for that."""
     if request.other is None:
         return None
     other = await memories.get(app.database, request.other)
@@ -94,7 +94,7 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
         raise RequestError(f"memory {other.id} is archived", f"subconscious unarchive {other.id}")
     if None not in (memory.project_id, other.project_id) and memory.project_id != other.project_id:
         raise RequestError(
-            "the two memories belong to different projects", "remember it here: subconscious correct ID --refined TEXT"
+            "the two memories belong to different projects", "give the new text: subconscious correct ID --refined TEXT"
         )
     return other
 
@@ -164,7 +164,7 @@ async def apply(
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory, reason: str, act: str) -> None:
-    """Store a link that ``new`` supersedes ``old``, and withdraw a link in the opposite direction."""
+    """Store a link that says that ``new`` supersedes ``old``, and withdraw a link in the opposite direction."""
     found = [link for link in await links.between(tx, new.id, old.id) if link.type == SUPERSEDES]
     for link in found:
         holds = link.source_id == new.id
@@ -200,7 +200,7 @@ async def pin(app: App, ids: Sequence[int], pinned: bool) -> list[Memory]:
 
 async def set_importance(app: App, ids: Sequence[int], importance: str) -> list[Memory]:
     """Set the importance of memories; memories that become "deprecated" are archived."""
-    from subconscious.store import vectors  # imports numpy: only when needed
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     found = [await memories.get(app.database, memory_id) for memory_id in ids]
     act, archived = uuid4().hex, []

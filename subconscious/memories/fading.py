@@ -182,7 +182,7 @@ def archive_reason(verdict: Verdict) -> str:
 
 
 async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay:
-    """Return the decay of one memory, what it depends on, and its curve from the last use on if it stays unused."""
+    """Return a memory's decay, the facts it depends on, and its curve from its last use if it is not used again."""
     policy, decay_terms = policy_of(app.recall_context().settings)
     facts = (await fading.facts(app.database, [memory.id]))[memory.id]
     feedback_counts = (await corrections.counts(app.database, [memory.id])).get(memory.id, {})

@@ -86,9 +86,9 @@ class Fading(Handler):
         return _changed(await corrections.pin(self.app, args.ids, False))
 
     async def cmd_archive_plan(self, args: FadingArgs) -> MemoriesResult:
-        """Return the memories that a request to archive or restore would change: a session's, or those of a query.
+        """Return the memories that a request to archive or restore would change.
 
-        The memories of a query contain all of its words.
+        These are the memories of a session, or those that contain all words of a query.
         """
         project = None if args.everywhere or args.session_id else (await self.here(args)).id
         session = (await self._session(args.session_id)).id if args.session_id else ""

@@ -21,7 +21,7 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.memories import memory_fields
 
 MOST_EXAMINED = 8
-"""The most memories that are examined for each memory that is listed as fading next."""
+"""The most memories that are examined for each memory in the list of those that will fade next."""
 
 VALID_FOR = 60.0
 """Seconds for which a preview is reused if the store does not change: memories age in days."""
@@ -31,7 +31,7 @@ VALID_FOR = 60.0
 class Standing:
     """A preview of the archiving of faded memories.
 
-    ``due`` are the most faded of the memories to archive now, ``total`` is the number of all of them. ``coming`` has
+    ``due`` are the most faded of the memories to archive now, ``total`` is how many there are in all. ``coming`` has
     the days until other memories are to be archived, by memory id, soonest first. ``active`` is the number of memories
     in use, ``states`` their number in each state.
     """
@@ -93,7 +93,7 @@ async def _standing(app: App, project_id: str | None, now: float, limit: int) ->
 
 
 def stand(cohorts: Sequence[Cohort], policy: Policy, terms: Terms, now: float, limit: int) -> Standing:
-    """Return the preview for the memories of ``cohorts`` (groups that differ only in the time of their last use)."""
+    """Return the preview for the memories of ``cohorts`` (groups of memories that differ only in their last use)."""
     due = [decay.count_due(policy, cohort, now, terms) for cohort in cohorts]
     lowest = merge(
         *(

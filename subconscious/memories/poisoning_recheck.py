@@ -69,7 +69,7 @@ async def note_check(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
     and whether the result differs from the memory's previous result. The result itself is not recorded as an event.
     """
     gone = await _quarantine(tx, memory, verdict) if verdict.level in HELD else []
-    # A check that failed has no rules version; with the present one it is not repeated in every round.
+    # A failed check has no rules version. Storing the current version avoids a new check in every round.
     is_new = await poison.record_check(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
     return gone, is_new
 
@@ -107,7 +107,7 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
 async def ask_again(app: App) -> int:
     """Request a model's opinion on flagged captures and memories.
 
-    Return how many captures got one, plus how many memories were quarantined because of it; 0 without a model.
+    Return how many captures got an opinion, plus how many memories were quarantined because of one; 0 without a model.
     """
     if not app.llm.on or not app.config.current.poisoning:
         return 0
@@ -134,7 +134,7 @@ class SecondLooks:
         self._answered = 0
 
     def open_to(self, session_id: str) -> Ask | None:
-        """Return the function that sends a request for a session; None if none may be sent for it in this round."""
+        """Return the function that sends a request for a session; None if no request may be sent in this round."""
         if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
             return None
         # Flagged texts are sent one at a time: of two texts in one request, one could give the answer for both.

@@ -1,1 +1,1 @@
-"""Analysis of texts by their words alone: no store, no model and no settings."""
+"""Analyses texts by their words alone, without the database, a language model or settings."""

@@ -1,4 +1,4 @@
-"""Groups of values of which a project chooses one: a statement with another value of the same group is a change.
+"""Groups of values from which a project chooses one: a statement with another value of a group reports a change.
 
 A word is in one group only. A group has alternatives for one purpose; tools that are used side by side (a language and
 its framework, a linter and a formatter) are in different groups.
@@ -58,7 +58,7 @@ _FAMILIES = {
     "quotes": "single double",
 }
 FAMILIES: dict[str, str] = {word: family for family, words in _FAMILIES.items() for word in words.split()}
-"""The name of the group of each value."""
+"""The group of each value."""
 
 STORES = frozenset(("broker", "database", "search"))
 """Groups of data stores: a store of one group may replace a store of another group."""

@@ -1,4 +1,4 @@
-"""Reads the claim of a statement: its subject, the value of the subject, and its conditions. This is not a parser."""
+"""Reads the claim of a statement: its subject, the value of the subject, and its conditions, by heuristics."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Claim:
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Return the parts of a statement; None for a question, a guess, a one-time exception, a long or wordless text."""
+    """Return the claim of a statement; None for questions, guesses, one-time exceptions, long and wordless texts."""
     if len(text) > LETTERS or not has_letters(text):
         return None
     original, text = text, _clean(text)
@@ -120,7 +120,7 @@ _DOUBTFUL = re.compile(
     r"just this once|this time|for (?:now|today)|once\b(?! (?:a|per))|vielleicht|quiz[aá]s|peut-[eê]tre|talvez)\b",
     re.IGNORECASE,
 )
-"""A pattern of questions, guesses, wishes and one-time exceptions: they assign no value."""
+"""A pattern of questions, guesses, wishes and one-time exceptions, which assign no value."""
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"
@@ -173,7 +173,7 @@ class _Reader:
         return after.isalpha() and after not in _VERBS and after not in _LIMITS and after not in _PREPOSITIONS
 
     def _is_control_word(self, low: str, before: str, index: int) -> bool:
-        """Handle a word without content of its own, such as a preposition or a negation; return whether it was one."""
+        """Handle a word that only has a function, such as a preposition or negation; return whether ``low`` is one."""
         if low in _REJECTS and index and self.frame and before not in _AUXILIARIES | {"do"}:
             self.zone = self.without
         elif low in _NEGATIONS or low.endswith("n't"):
@@ -304,7 +304,7 @@ _LIMITS = frozenset(
 )
 _PLACING = frozenset("at on in under".split())
 _BEFORE_VALUE = frozenset("at on to into from with under".split())
-"""Prepositions before the value if no verb is more specific: "deploy from main"."""
+"""Prepositions that introduce the value if no verb with a kind precedes them: "deploy from main"."""
 
 _PREPOSITIONS = frozenset("on at to into onto from as via through over under out up auf zu".split())
 _STOPS = frozenset(", ; ( ) and und y et e".split())

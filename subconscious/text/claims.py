@@ -1,8 +1,8 @@
 """Decides whether a statement replaces an earlier one, by the claims of both (see ``claim_reader``).
 
 A subject has one value at a time. So a later statement with another value for the same subject replaces the earlier
-one, even if it does not mention a change. A wrong replacement is worse than a missed one: in doubt, two statements have
-different subjects.
+one, even if it does not mention a change. A wrong replacement is worse than a missed one, so in doubt,
+two statements count as having different subjects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def replaces(new: str, old: str) -> bool:
 
 
 def changes_value(new: str, old: str) -> bool:
-    """Whether `replaces` is true, and not only because the new statement negates the old one in the same words."""
+    """Whether a statement replaces an earlier one by stating another value, not by negating it."""
     pair = _comparable(new, old)
     return pair is not None and not _negates(*pair) and (_renames(*pair) or _revalues(*pair))
 
@@ -75,7 +75,7 @@ def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
 
 
 def _negates(new: Claim, old: Claim) -> bool:
-    """Whether one statement asserts what the other negates, in the same words."""
+    """Whether one statement asserts what the other negates, in nearly the same words."""
     if new.negative == old.negative or new.numbers != old.numbers:
         return False
     mine, its = ({word for word in one.words if word not in _POLAR} for one in (new, old))
@@ -101,13 +101,13 @@ def _revalues(new: Claim, old: Claim) -> bool:
     ours, theirs = _families(mine), _families(its)
     if ours.keys() & theirs.keys():
         return _rest_agrees(mine, its) and _same_subject(new, old, certain=True)
-    if ours and theirs:  # a language can't replace a framework, but data moves from one store to another
+    if ours and theirs:  # a language can't replace a framework, but data can move to a store of another group
         return new.changes and {*ours, *theirs} <= STORES and _same_subject(new, old, certain=False)
     return _is_single(new, old) and bool(new.about & old.about) and _same_subject(new, old, certain=False)
 
 
 def _families(values: frozenset[str]) -> dict[str, str]:
-    """Return the chosen value of each group of alternatives; groups with several values are left out."""
+    """Return, by group of alternatives, the value in ``values``; groups with several of the values are left out."""
     chosen = [FAMILY[word] for word in values if word in FAMILY]
     return {FAMILY[word]: word for word in values if word in FAMILY and chosen.count(FAMILY[word]) == 1}
 
@@ -121,7 +121,7 @@ def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
 def _differ_in_numbers(new: Claim, old: Claim) -> bool:
     """Whether two claims differ only in their numbers.
 
-    Both must contain as many numbers as the other, unless the new claim states a change ("from 3 to 5").
+    The claims must have equally many numbers, unless the new one states a change ("from 3 to 5").
     """
     if len(new.numbers) != len(old.numbers) and not new.changes:
         return False

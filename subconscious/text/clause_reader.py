@@ -1,7 +1,7 @@
 """Reads a clause of a statement: the words with their roles, the numbers, and the conditions and limits.
 
 This is not a full parser: a word's role is the preposition or conjunction before it in its clause, and a negation
-covers its clause.
+applies to its whole clause.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _JOINS: dict[str, tuple[Mark, ...]] = {
 _DUTY_WORDS = frozenset("need needs require requires required mandatory necessary needed".split())
 """Words for a duty, like "must", unless a negation precedes them."""
 _LIMITS_AFTER_NOT = frozenset("every all always each".split())
-"""Words that limit a statement only after "not"."""
+"""Words that limit the scope of a statement only if "not" precedes them: "not every test"."""
 _ARTICLES = (("a",), ("an",), ("the",))
 _AGENTS = frozenset("by in on at with".split())
 """Prepositions before an agent: "blocked by the proxy", "blocked in the proxy"."""
@@ -132,7 +132,7 @@ class Builder:
 
 
 def read_clause(tokens: list[Token], builder: Builder, negated: bool) -> bool:
-    """Add a clause's words to the statement; return whether its negation continues in the next clause."""
+    """Add a clause's words to ``builder``; return whether a negation continues in the next clause (its ``negated``)."""
     return _Clause(tokens, builder).read(negated)
 
 
@@ -165,7 +165,7 @@ class _Clause:
         self.filled = False  # whether the phrase has a word
         self.base = False  # whether the clause as a whole is negated
         self.without = False
-        self.finite = ""  # the verb of an instruction, or "_" beside an auxiliary
+        self.finite = ""  # the verb of an instruction, else "_" if there is an auxiliary
         self.of_phrase = False
         self.owners: set[str] = set()
 
@@ -256,7 +256,7 @@ class _Clause:
             return
         self._mark(word, low, after)
         self._set_role(low)
-        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
+        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is more than a mark of the past
         if marks_alone or low in ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
             return
         self._plain(word, low, after)

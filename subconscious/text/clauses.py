@@ -53,7 +53,7 @@ def _clauses(text: str) -> Iterator[list[Token]]:
 
 
 def _parts(text: str) -> Iterator[list[Token]]:
-    """Yield the clauses; a subordinate clause is separate, and so is a leading phrase without a comma."""
+    """Yield the clauses; subordinate clauses and leading phrases are split off even if no comma separates them."""
     for clause in _clauses(text):
         lowered = ["`" if code else word.casefold() for word, code in clause]
         main = _main_clause(lowered)
@@ -73,7 +73,7 @@ def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
 
 
 def _main_clause(lowered: list[str]) -> int:
-    """Return the index at which the main clause begins after a leading phrase: "in CI | the tests"."""
+    """Return the index at which the main clause begins after a leading phrase ("in CI | the tests"), or 0."""
     if not lowered or lowered[0] not in ROLES - {"to"}:
         return 0
     subordinate = lowered[0] in SUBORDINATORS

@@ -1,6 +1,6 @@
 """Separates the prose in source code (comments, docstrings, long strings) from the code itself.
 
-The code shows what a program does; its comments may be written by anyone, for any reader. The patterns are
+Code shows what a program does, but comments can be written by anyone and address any reader. The patterns are
 independent of the programming language: anything that looks like a comment in a common language counts as prose.
 """
 
@@ -76,10 +76,10 @@ def _is_unspaced_prose(line: str) -> bool:
 
 def _unclosed_mark(body: str) -> str:
     """Return the end mark of a comment or docstring that a line opens and doesn't close; "" if there is none."""
-    bare = _STRING.sub("", body)  # a glob in a string ("**/*.ts") opens no comment
+    bare = _STRING.sub("", body)  # a glob in a string ("**/*.ts") does not open a comment
     for opening, closing in _BLOCKS:
         before, found, rest = (body if opening in _QUOTES else bare).partition(opening)
-        if opening == "=begin" and before:  # Ruby reads it at the start of a line only
+        if opening == "=begin" and before:  # Ruby recognises this mark only at the start of a line
             continue
         if found and closing not in rest:
             return closing

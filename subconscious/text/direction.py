@@ -9,10 +9,10 @@ from subconscious.text.statement import Statement
 from subconscious.text.stems import PLACES, stem
 
 FEWEST_ORDERED = 9
-"""The number of different words from which the word order is compared even if a verb is symmetric."""
+"""Statements with at least this many different words are compared by word order even if a verb is symmetric."""
 
 LONGEST = 24
-"""The maximum number of different words that are compared; longer statements can hide differences."""
+"""The maximum number of different words that are compared; in longer statements, differences can go unnoticed."""
 
 
 def is_reversed(one: Statement, other: Statement) -> bool:
@@ -21,7 +21,7 @@ def is_reversed(one: Statement, other: Statement) -> bool:
 
 
 def _roles_swapped(one: Statement, other: Statement) -> bool:
-    """Whether two words have exchanged roles: "from A to B", "from B to A"."""
+    """Whether words have exchanged roles ("from A to B", "from B to A"), or one word has contradictory roles."""
     first, second = one.by_key, other.by_key
     roles = {
         (first[key][0].role, second[key][0].role)
@@ -35,7 +35,7 @@ _EXCLUSIVE_ROLES = tuple(
     set(pair.split())
     for pair in ("from to", "from into", "from onto", "over under", "by to", "by for", "by from", "from for", "in to")
 )
-"""Pairs of roles that contradict each other if one word has both."""
+"""Pairs of roles that contradict each other if the same word has one of them in each statement."""
 
 
 def _agents_swapped(one: Statement, other: Statement) -> bool:
@@ -66,8 +66,8 @@ _SYMMETRIC = {stem(word) for word in ("match", "differ", "conflict", "collide")}
 def _effect_first(reasoned: Statement, other: Statement) -> bool:
     """Whether ``other`` begins with the effect that ``reasoned`` explains.
 
-    If ``reasoned`` is "the build broke because of the lock", "the build broke the lock" does so; "the lock broke the
-    build" doesn't.
+    If ``reasoned`` is "the build broke because of the lock", this is true for "the build broke the lock", and false for
+    "the lock broke the build".
     """
     if other.imperative:
         return False
@@ -93,7 +93,7 @@ _SUBORDINATE = frozenset("before after if unless until".split())
 
 
 def _agent_instructed(one: Statement, other: Statement) -> bool:
-    """Whether the object of an instruction is the agent in the other: "ask the team", "the team asks"."""
+    """Whether the object of an instruction is the agent of the other statement: "ask the team", "the team asks"."""
     if one.names_object == other.names_object:
         return False
     order, declared = (word_order(one), other) if one.names_object else (word_order(other), one)
@@ -109,10 +109,10 @@ def _agent_instructed(one: Statement, other: Statement) -> bool:
 
 
 _PLACED = frozenset(map(stem, ("live", "reside", "belong")))
-"""Verbs for a location, where somebody has put a thing."""
+"""Verbs that say where a thing is located."""
 
 _MIDDLE = frozenset(map(stem, ("run", "start", "stop", "restart", "build", "load", "deploy")))
-"""Verbs with the same meaning for agent and object: "run the tests", "the tests run"."""
+"""Verbs whose object can become the subject without a change of meaning: "run the tests", "the tests run"."""
 
 
 def _rearranged(one: Statement, other: Statement) -> bool:
@@ -124,7 +124,7 @@ def _rearranged(one: Statement, other: Statement) -> bool:
 
 
 def _acts_upon_it(one: Statement, other: Statement) -> bool:
-    """Whether the object of one statement is only a circumstance in the other: "breaks the parser", "breaks on it"."""
+    """Whether the object of one statement is only a circumstance in the other: "breaks X", "breaks on X"."""
     if one.names_object or other.names_object or one.passives or other.passives or len(one.words) != len(other.words):
         return False
     pairs = list(zip(one.words, other.words, strict=True))
@@ -159,13 +159,13 @@ def _gives_reason(side: Statement) -> bool:
 
 
 def word_order(side: Statement) -> dict[str, int]:
-    """Return the positions, by key, of the words that occur only once, without adverbs."""
+    """Return the positions of words by key, except adverbs and words that occur more than once."""
     found = side.by_key
     return {word.key: index for index, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb}
 
 
 def _has_object(active: Statement, verb: int) -> bool:
-    """Whether an object may follow the verb."""
+    """Whether a word that can be the object follows the verb at the index ``verb``."""
     return any(not word.role and not word.adverb for word in active.words[verb + 1 :])
 
 
@@ -173,7 +173,7 @@ _TOWARDS = frozenset("from to into onto".split())
 
 
 def _contradicts_passive(done: Passive, active: Statement) -> bool:
-    """Whether the object of a passive verb is the agent of the active statement, or its target precedes the verb."""
+    """Whether a passive verb's object is the agent of the active statement, or its target precedes the verb there."""
     order = word_order(active)
     verb = order.get(done.verb)
     if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:

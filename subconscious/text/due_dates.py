@@ -1,4 +1,4 @@
-"""Finds dates and milestones in a memory's text that are still in the future when it is stated. Pure."""
+"""Finds the dates and milestones in a memory's text that were still in the future when it was stated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 MOST = 5
 BEHIND = 6
-"""The number of words after a verb such as "upgrade" that are searched for the milestone's name, plus one."""
+"""One more than the number of words after a verb such as "upgrade" that are searched for the milestone's name."""
 
 FARTHEST_YEARS = 30
 LEAP_YEARS = 8
@@ -66,7 +66,7 @@ NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A trigger of a memory: a time (seconds since the epoch), or if None, the event that ``words`` describe."""
+    """What makes a memory due: a time (seconds since the epoch) or, without one, the event that ``words`` describe."""
 
     words: str
     due_at: float | None = None

@@ -6,7 +6,7 @@ from collections import Counter
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are missing, added, wrong or swapped; if more than ``most``, any number above that."""
+    """Return the number of missing, added, wrong or swapped letters; above ``most``, the result is not exact."""
     if len((Counter(one) - Counter(other)).keys()) > most:
         return most + 1
     before: list[int] = []

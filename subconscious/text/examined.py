@@ -1,7 +1,7 @@
 """The part of a message that capture examines: text that a person wrote, without pasted data.
 
 The limits are much larger than anything people type; they bound the cost of hostile text. Omitted text is neither
-stored nor shown; redaction has already processed all of it.
+stored nor shown; redaction has already processed the whole message.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import replace
 from subconscious.domain.model import Turn
 
 FIRST, LAST = 60_000, 40_000
-"""The maximum numbers of characters that are examined at the beginning and at the end of a message."""
+"""How many characters are examined at the beginning and at the end of a message longer than both together."""
 
 LONGEST_LINE = 3_000
-"""The maximum length of a typed line in characters; longer lines are data.
+"""The maximum length of a typed line in characters; longer lines count as pasted data.
 
 The longest typed line in about 13,000 recorded messages has 2,548.
 """

@@ -1,4 +1,4 @@
-"""Recognises invisible characters. It imports little, because every terminal command loads it."""
+"""Recognises invisible characters. This module imports little, because every terminal command loads it."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def scaled_sum(weights: numpy.ndarray, at: Sequence[int]) -> float:
 
 @cache
 def load_model(package: str, name: str) -> tuple[numpy.ndarray, float]:
-    """Return the weights and the bias of a model in a package's ``weights.npz``."""
-    import numpy  # takes a tenth of a second, which the daemon's start should not wait for
+    """Return the weights and the bias of the model ``name`` in the file ``weights.npz`` of ``package``."""
+    import numpy  # importing it here saves the daemon's start a tenth of a second
 
     with files(package).joinpath("weights.npz").open("rb") as file, numpy.load(file) as table:
         weights = table[name].astype(numpy.float32)

@@ -1,7 +1,7 @@
-"""Decides whether two statements are entries of one list: of the same form, or numbered, about different subjects.
+"""Decides whether two statements are like entries of a list: they differ in subject, but agree in form or numbering.
 
-"The mail service listens on 7071" has another subject and another value than "the billing service listens on 7070", so
-both can be true. A statement that replaces another has the same subject, or another form.
+"The mail service listens on 7071" differs in subject and value from "the billing service listens on 7070", so both can
+be true. A statement that replaces another has the same subject, or another form.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _NUMBERED_SUBJECT = re.compile(
     r"week|node(?=\s?#?\d\b)|fall|schritt|teil|stufe|paso|caso|étape|etapa|passo)"
     r"\s?#?(\d{1,5})\b(?![.,]?\d)"
 )
-"""A numbered thing as the subject; "node 20" is rather the version of a runtime."""
+"""A pattern of a numbered thing as the subject, except "node 20", which is probably a version of Node.js."""
 
 _LETTERED = re.compile(
     r"\b(?P<sort>rev|revision|variant|option|plan|phase|group|team|room|line|board|type|class|site|zone|track|variante|"

@@ -46,12 +46,12 @@ _NAMES = (
     " commands? tasks? reminder memory prompts? important inst channel message"
 )
 _TAG = re.compile(
-    rf"{_OPEN}(?=[\s/\\!?|*_.`'\"(\[-]*(?:(?:{'|'.join(_NAMES.split())})(?![a-z0-9])"  # a name of the client's
-    r"|[a-z0-9]+[-_:][a-z_:-]"  # or a name in several parts, like theirs
+    rf"{_OPEN}(?=[\s/\\!?|*_.`'\"(\[-]*(?:(?:{'|'.join(_NAMES.split())})(?![a-z0-9])"  # a name that the client uses
+    r"|[a-z0-9]+[-_:][a-z_:-]"  # or a name in several parts, like the client's
     r"|[a-z0-9]*(?:&[#a-z]|\\[ux]|%[0-9a-f]{2})"  # or an encoded name
     r"|(?:[a-z][\s._-]){3}"  # or a name spelled out
     r"|[^\x00-\x7f\u2026\u2039]"  # or characters that may look like anything
-    r"|$))",  # or in the text that follows this one
+    r"|$))",  # or nothing, because the next text could continue the tag
     re.IGNORECASE,
 )
 _PIPE = re.compile(rf"{_OPEN}(?=\s*\|)", re.IGNORECASE)

@@ -61,7 +61,7 @@ _PARTICIPLES = {
     ).split(",")
     for done, verb in [pair.split()]
 }
-"""Irregular participles that may follow "is"."""
+"""The verb of each irregular participle that may follow "is"."""
 
 _REWRITES = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
@@ -111,7 +111,7 @@ def normalised_words(text: str) -> tuple[str, ...]:
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     words = [word for sentence in _SENTENCE.split(text) for word in _to_active(list(_forms(sentence)))]
-    # "always" adds nothing, except after "not": what does not apply always may apply.
+    # "always" adds no meaning, except in a negation: "not always" is not "not".
     return tuple(word for word, _ in words if word != "alway" or any(one == "not" for one, _ in words))
 
 
@@ -125,7 +125,7 @@ def _to_active(words: list[Form]) -> list[Form]:
     before, verb = words[:at], words[at : at + 1]
     must = [word for word in before if word[0] == "must"]
     if must and ("not", False) in before[: before.index(must[0])]:
-        return words  # "need not be done" is no prohibition, unlike "must not be done"
+        return words  # unlike "must not be done", "need not be done" is not a prohibition
     return must + verb + [word for word in before if word[0] != "must"] + words[at + 1 :]
 
 
@@ -159,7 +159,7 @@ def _form(token: str, word: str, before: str) -> Form:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the ending of number or person; the tense remains, because past and present differ."""
+    """Return a word without the ending of number or person. The tense is kept, because it changes the meaning."""
     if word in vocabulary.UNCHANGED:
         return word
     if word.endswith("ies") and len(word) > 4:

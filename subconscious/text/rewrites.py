@@ -1,4 +1,4 @@
-"""Rewrites statements before they are parsed, so that different phrasings of one meaning become the same.
+"""Rewrites statements before they are parsed, so that different phrasings of the same meaning become equal.
 
 Each rewrite is a pattern and its replacement. They are applied in order: later ones see the result of earlier ones.
 Words that begin with an underscore are markers for later steps, such as ``_must`` for a duty.
@@ -26,7 +26,7 @@ def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Patter
 
 
 def required(pattern: str) -> tuple[str, ...]:
-    """Return lower-case literals of which every match of a pattern contains at least one; () if unknown.
+    """Return lower-case literals, at least one of which is in every match of a pattern; () if none are known.
 
     Most patterns rarely match: searching for their literals first is several times faster than trying each pattern.
     """
@@ -39,7 +39,7 @@ def required(pattern: str) -> tuple[str, ...]:
 
 
 def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
-    """Yield literals for each mandatory part of a pattern without alternatives: every match contains one of them."""
+    """Yield, for each mandatory part of a pattern without alternatives, literals of which each match contains one."""
     run = ""
     for found in _PART.finditer(_without_groups(pattern)):
         if found["plain"] and not found["times"]:
@@ -74,7 +74,7 @@ def _spans(pattern: str) -> Iterator[tuple[int, int]]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
-    """Yield the content of each outermost group of a pattern, and whether the group is optional."""
+    """Yield the content of each outermost group of a pattern, and whether a match may lack that group."""
     for begin, end in _spans(pattern):
         body = _HEAD.sub("", pattern[begin : end - 1])
         denied = pattern.startswith(("(?!", "(?<!"), begin)
@@ -91,7 +91,7 @@ def _without_groups(pattern: str) -> str:
 
 
 def _branches(pattern: str) -> list[str]:
-    """Return the alternatives of a pattern: it is split at its top-level bars."""
+    """Return the alternatives of a pattern, which its top-level "|" signs separate."""
     groups = list(_spans(pattern))
     bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|\|", pattern) if found[0] == "|"]
     outer = [bar for bar in bars if not any(begin < bar < end for begin, end in groups)]
@@ -115,7 +115,7 @@ _COURTESY = r"(?:[,!]\s*(?:ok|ever|obv(?:iously)?|btw)|\s(?:pls|plz|please|obv|b
 
 
 def without_reminder(text: str) -> str:
-    """Return a statement without "I said it before" at its start and "please" at its end."""
+    """Return a statement without phrases such as "as I said" at its start and "please" at its end."""
     bare = re.sub(_COURTESY, "", re.sub(_REMINDER, "", text, flags=re.IGNORECASE), flags=re.IGNORECASE)
     return bare if bare.strip() else text
 
@@ -156,7 +156,7 @@ _REWRITES = _rewrites(
     (r"^(.+?) (?:is|are) the only (?:[a-z]+ )?(?:that|which|who) ([^,;]+)$", r"only \1 \2"),
     (r"^(.+?) is the only ([a-z]+e)r of ([^,;]+)$", r"only \1 \2s \3"),
     (r"\bha(?:s|ve) (?:its|their|an?) own (?=\w)", "owns a "),
-    (r"^A (?=[a-z])", "a "),  # no name, wherever it is moved to
+    (r"^A (?=[a-z])", "a "),  # in lower case, it is not taken for a name if a later rewrite moves it
     (r"^(?:the user|i) (?:wants?|would like) to (?:see|be shown) ", "show "),
     (r"^(?:the user|i) (?:wants?|would like) to be (ask|told|inform|warn|notifi)(?:ed)? ", r"\1 "),
     (r"^(?:the user|i) (?:wants?|would like|expects?) you to (?=[a-z])", ""),

@@ -20,19 +20,19 @@ from subconscious.text.stems import LIGHT, PLACES, stem
 from subconscious.text.words import has_letters
 
 NEAR = 0.85
-"""The cosine from which two statements may be paraphrases of each other."""
+"""The lowest cosine with which two statements may be paraphrases of each other."""
 
 NEAR_LIGHT = 0.75
-"""The cosine that is enough if at least ``FEWEST`` words agree, light words ("use", "run") not counted.
+"""The lowest cosine that is enough if at least ``FEWEST`` words agree, light words ("use", "run") not counted.
 
-Then only light words may differ, and one pair of words that are interchangeable in otherwise equal statements.
+The statements may then differ only in light words, and in one pair of words from ``synonyms.NEAR``.
 """
 
 FEWEST = 3
-"""The number of words that must agree if no cosine supports the match."""
+"""The minimum number of words that must agree if the cosine is too low to support a match."""
 
 FEWEST_ALIKE = 2
-"""The number of words that must agree if the cosine is at least ``NEAR_LIGHT`` and no words differ."""
+"""The minimum number of words that must agree if the cosine is at least ``NEAR_LIGHT`` and no words differ."""
 
 OF_ONE_QUOTE = 0.5
 """The share of the shorter statement's words that the other must contain if both come from the same quote."""
@@ -60,7 +60,7 @@ def same_statement(
     if not (has_letters(one) and has_letters(other)):
         return False  # "1.5" is not "use 1.5"
     first, second = parse(one), parse(other)
-    # The cheap test comes first: merging compares each statement with hundreds.
+    # The cheap test comes first: merging compares each statement with hundreds of others.
     return _share_enough(first, second, cosine, may_add=may_add, one_quote=one_quote) and not _differences(
         first, second
     )
@@ -107,7 +107,7 @@ def _share_enough(one: Statement, other: Statement, cosine: float, *, may_add: b
 
 
 def begin_differently(one: Statement, other: Statement) -> bool:
-    """Whether two active statements begin with different words, considering only the words that both have."""
+    """Whether, of the words that two active statements share, different ones come first."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False
     firsts = [
@@ -144,7 +144,7 @@ def _without_weak_words(
 ) -> tuple[list[Word], list[Word]]:
     """Return the words that only one of two statements has, without weak words and omitted agents.
 
-    If both statements have a word that the other lacks and a paraphrase must contain, all words are returned.
+    If each statement has a word that the other lacks and a paraphrase must contain, all words are returned.
     """
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right

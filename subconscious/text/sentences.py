@@ -19,14 +19,14 @@ _SENTENCE_END = re.compile(
 
 _HEADING = re.compile(r"^#{1,4} \w", re.MULTILINE)
 SHORTEST_DOCUMENT, FEWEST_HEADINGS = 2500, 3
-"""A message with more characters and at least so many headings has a document in it, which was hardly typed."""
+"""A message longer than the first, with at least as many headings as the second, contains a pasted document."""
 
 _MOST_AROUND, _FEW_WORDS = 3, 5
-"""A short line was pasted if so many of the two lines before and the two after it look pasted: logs have them."""
+"""A line of at most ``_FEW_WORDS`` words counts as pasted if ``_MOST_AROUND`` of the four lines around it do."""
 
 _LONGEST_LINE = 4000
 LONGEST = 1000
-"""The maximum length of a sentence in characters; longer ones are data.
+"""The maximum length of a sentence in characters; longer sentences count as pasted data.
 
 The longest sentence in about 13,000 recorded messages has 678.
 """
@@ -40,7 +40,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _without_document(text: str) -> str:
-    """Return a message without the document that was pasted into it: all from its first heading on."""
+    """Return a message, cut off at its first heading if it contains a pasted document."""
     headings = [match.start() for match in _HEADING.finditer(text)] if len(text) > SHORTEST_DOCUMENT else []
     return text[: headings[0]] if len(headings) >= FEWEST_HEADINGS else text
 
@@ -58,7 +58,7 @@ def _paragraphs(prose: str) -> Iterator[str]:
 
 
 def _lines(prose: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it was pasted: it looks like it, or is short and most lines around it do."""
+    """Yield each line, and whether it looks pasted, or is short and most lines around it look pasted."""
     lines = prose.splitlines(keepends=True)
     looks = [_is_pasted(line) for line in lines]
     filled = [at for at, line in enumerate(lines) if line.strip()]

@@ -47,7 +47,7 @@ _CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|t
 
 
 FEWEST_LEFT = 8
-"""The minimum number of words of a statement that can be understood without the announcement before it."""
+"""The minimum number of words that must remain for an announcement at the beginning to be removed."""
 
 _CONNECTIVE = re.compile(
     r"(?:so|but|and|also|thus|therefore|hence)(?:,| (?!that\b|far\b|long\b|much\b|many\b)) *", re.IGNORECASE
@@ -72,7 +72,7 @@ def without_announcement(text: str) -> str:
 
 
 def unclear(text: str) -> str:
-    """Return why a statement is unclear without context, as the end of a sentence "it ..."; "" if it is clear."""
+    """Return why a statement is unclear without context, as text to follow "it"; "" if the statement is clear."""
     if _CUT_SHORT.search(text) or text.count("`") % 2:
         return "is cut short"
     if RESOLVED.search(text):

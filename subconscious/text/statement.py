@@ -44,7 +44,7 @@ def parse(text: str) -> Statement:
     if text.rstrip().endswith("?"):
         builder.marks.add(("modality", "question"))
     if text.isupper() and " " in text.strip():
-        text = text.casefold()  # in a text of capitals, capitals make no names
+        text = text.casefold()  # in a text all in capitals, a capital does not mark a name
     text = rewrite(text)
     negated = False
     for clause in split_clauses(text):

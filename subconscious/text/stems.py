@@ -70,7 +70,7 @@ _NOT_DONE = ("ment", "ion", "al", "ance", "ence", "iry", "es", "ing")
 
 
 def _infinitive(root: str) -> str:
-    """Return a verb of three letters with the silent "e" that it lost: "code" for "coded", but "fix" for "fixed"."""
+    """Return the verb for ``root``, its form without "ed" or "ing": "code" for "cod", but "fix" for "fix"."""
     return root + "e" if _CLIPPED.fullmatch(root) else root
 
 
@@ -105,4 +105,4 @@ LIGHT = {
 """The stems of light words (words with little meaning), each with its sort (pronoun, verb, noun) and group."""
 
 PLACES = {stem(word): sort for word, sort in vocabulary.PLACES.items()}
-"""The stems of words for a place or time, each with its sort."""
+"""The sort of each word in ``vocabulary.PLACES``, by the word's stem."""

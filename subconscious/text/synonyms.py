@@ -306,16 +306,16 @@ NEAR: tuple[frozenset[str], ...] = tuple(
     matter important
     """.strip().splitlines()
 )
-"""Pairs of words that are interchangeable if all other words agree; this is not transitive.
+"""Groups of words that are interchangeable if all other words of two statements agree.
 
-The words are not synonyms in general, but exchanging them does not change such a statement.
+They are not synonyms in general. If a word is in two groups, the other words of these groups aren't interchangeable.
 """
 
 WEAK = frozenset(
     "environment work request appear occur step process system instance access logic mechanism functionality"
     " section suite project module package library tool command folder flag pattern".split()
 )
-"""Words that only one of two equal statements may have: "staging" is "the staging environment"."""
+"""Words that one of two equal statements may lack: "staging" means "the staging environment"."""
 
 OPPOSITES: tuple[frozenset[str], ...] = tuple(
     frozenset(pair.split())

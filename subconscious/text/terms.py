@@ -1,7 +1,7 @@
 """Search terms of a text: its words without stop words, the parts of its code words, and the names in it.
 
-Stop words cost 5 points of recall and most of the time of a query; a name that a prompt and a memory share is the
-strongest sign of relevance.
+Searching for stop words reduces recall by 5 percentage points and takes most of the time of a query. A name that a
+prompt and a memory share is the strongest sign of relevance.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
 
 def terms(text: str, limit: int = TERMS) -> list[str]:
-    """Return the distinct search terms in order, with the parts of camelCase words; safe in a full-text expression."""
+    """Return the distinct search terms in order, also parts of camelCase words; all are safe in full-text queries."""
     text = text[:LETTERS]
     words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))

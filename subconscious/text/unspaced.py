@@ -33,7 +33,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def number_of_letters(text: str) -> int:
-    """Return the number of letters in a text that belong to such languages (see `is_unspaced`)."""
+    """Return the number of letters in a text of the languages that `is_unspaced` recognises."""
     return 0 if text.isascii() else sum(map(len, _RUN.findall(text)))
 
 

@@ -11,7 +11,7 @@ FILLERS = frozenset(
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
     " respectively ever between against yourself ourselves themselves itself".split()
 )
-"""Words that can be left out without a change of meaning; a preposition still determines the role of a word."""
+"""Words that can be left out without a change of meaning; a preposition still determines the role of the next words."""
 
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
@@ -35,8 +35,8 @@ LIGHT: tuple[tuple[str, ...], ...] = (
 )
 """Words that may be missing from one of two statements if the other words agree: "run the linter", "lint".
 
-If each statement has such a pronoun (or verb, or noun) that the other lacks, both must be in one group: using a lock is
-not creating a lock.
+If each statement has a light pronoun, verb or noun that the other lacks, the two words must be in the same group: using
+a lock is not creating a lock.
 """
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday weekday weekend"
@@ -53,7 +53,7 @@ _PLACES = {
     "direction": "left right top bottom north south east west europe america asia",
 }
 PLACES: dict[str, str] = {word: sort for sort, words in _PLACES.items() for word in words.split()}
-"""The sort of each word for the place or the schedule that a statement applies to."""
+"""The sort ("environment", "schedule", ...) of each word for where, when or to what a statement applies."""
 
 UNITS: dict[str, str] = {
     form: forms.split()[0]
@@ -100,7 +100,7 @@ IMPERATIVES = frozenset(
     " retry return review rotate round run save schedule send set show sign skip sort specify split squash start stop"
     " store strip tag test throw track treat turn update upgrade use validate verify wait wrap write".split()
 )
-"""Verbs that begin an instruction, which is a duty like "must"."""
+"""Verbs that can begin an instruction, which states a duty like "must"."""
 
 IRREGULAR = {
     form: forms.split()[0]
@@ -136,7 +136,7 @@ NO_ADVERBS = frozenset(
     "hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly shortly"
     " lately hardly nearly barely".split()
 )
-"""Words in "ly" that are not derived from an adjective, or have another meaning."""
+"""Words in "ly" that are not derived from an adjective, or differ from it in meaning."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
 """Participles that look like their verb, or have no regular ending."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from subconscious.domain.model import Scope
-from subconscious.text.words import content_words as content_words  # most of capture imports it from here
+from subconscious.text.words import content_words as content_words  # most modules of capture import it from here
 from subconscious.text.words import is_name as is_name
 
 _PATH = re.compile(
@@ -64,7 +64,7 @@ def summary(text: str) -> str:
 
 
 def cut_clause(text: str, length: int) -> str:
-    """Return ``text`` cut to ``length`` characters after a clause, or else a word; the result is a verbatim prefix."""
+    """Return ``text`` cut to ``length`` characters, after a clause if possible; the result is a verbatim prefix."""
     if len(text) <= length:
         return text
     cut = text[:length]

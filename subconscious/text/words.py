@@ -50,6 +50,6 @@ def cut(text: str, length: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a sentence in lower case without its last full stop, because people type these differently."""
+    """Return the first ``PLAIN_LENGTH`` characters of a sentence in lower case, without a full stop at the end."""
     text = unicodedata.normalize("NFKC", text[:PLAIN_LENGTH]).lower().replace("\u2019", "'").strip()
     return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text

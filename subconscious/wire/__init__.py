@@ -30,7 +30,7 @@ LARGEST_NOTE = 1 << 16
 """The maximum size, in bytes, of the file that says why the daemon refused to start."""
 
 ANSWER_LIMIT = 64 * 2**20
-"""The maximum size of a response in bytes. A larger one is an error or an attack, and would fill the memory."""
+"""The maximum size of a response in bytes. A larger response is an error or an attack that could use up all memory."""
 LAST_BYTES = 64 * 2**10
 """The number of bytes at the end of the log that are searched for its last line."""
 REQUEST_LIMIT = 16 * 2**20
@@ -86,7 +86,7 @@ def frame(body: bytes) -> bytes:
 
 
 def encode_result(result: Mapping[str, Any]) -> bytes:
-    """Return the framed answer to a request that succeeded."""
+    """Return the framed response to a request that succeeded."""
     return frame(json.dumps({"ok": True, "result": dict(result)}).encode("ascii"))
 
 
@@ -100,7 +100,7 @@ def _error_fields(error: SubconsciousError) -> dict[str, str]:
 
 
 def decode_answer(body: bytes) -> dict[str, Any]:
-    """Return the result in an answer. Raises DaemonError with the code, message and remedy that the daemon sent."""
+    """Return the result in a response. Raises DaemonError with the code, message and remedy that the daemon sent."""
     answer = _parse(body, DaemonError)
     succeeded = answer.get("ok") is True
     content = answer.get("result" if succeeded else "error")
@@ -134,7 +134,7 @@ def hello(home: Home, timeout: float = HELLO_SECONDS) -> str:
 
 
 def exchange(home: Home, request: bytes, timeout: float) -> bytes:
-    """Send one request and return the bytes of the answer."""
+    """Send one request and return the bytes of the response."""
     deadline = monotonic() + timeout
     try:
         with _connected(home, deadline) as connection:
@@ -157,7 +157,7 @@ def _connected(home: Home, deadline: float) -> Iterator[socket.socket]:
 
 
 def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
-    """Connect; return False if the daemon's queue of connections is full: a Unix socket refuses instead of waiting."""
+    """Connect to the daemon; return False if its queue is full: a Unix socket then refuses instead of waiting."""
     connection.settimeout(_left(deadline))
     try:
         if len(os.fsencode(home.socket)) <= SOCKET_PATH_LIMIT:
@@ -174,7 +174,7 @@ def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether this user listens on the socket; True where the system can't report it: the folder's mode protects us."""
+    """Whether a process of this user listens. Only Linux reports it; elsewhere, the folder's mode must suffice."""
     if sys.platform != "linux":
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
@@ -230,7 +230,7 @@ def _receive(connection: socket.socket, deadline: float) -> bytes:
 
 
 def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
-    """Start a daemon unless one answers; return its version.
+    """Start a daemon if none answers; return the version of the running daemon.
 
     An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon; if the older one
     refuses, it keeps running. Raises DaemonError, or the SubconsciousError with which the new daemon refused to start.
@@ -247,7 +247,7 @@ def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
 
 
 def start(home: Home) -> subprocess.Popen[bytes]:
-    """Start a daemon in a session of its own, so that it outlives this terminal. If two start, one of them exits."""
+    """Start a daemon in a session of its own, so that it outlives this terminal. If two daemons start, one exits."""
     import subprocess  # loaded only to start a daemon
 
     home.make()
@@ -305,11 +305,11 @@ def await_absence(home: Home, timeout: float) -> None:
     silent = False
     while monotonic() < deadline:
         try:
-            # Not with the whole remaining time: a daemon that is exiting may never answer an accepted connection.
+            # Don't wait for the whole remaining time: a daemon that is exiting may never answer an accepted connection.
             hello(home, min(_left(deadline), 0.5))
         except AbsentError:
             silent = True
-            # Its socket goes first, its lock last.
+            # A daemon that exits removes its socket first, and releases its lock last.
             if is_unlocked(home):
                 return
         except DaemonError:

@@ -64,7 +64,7 @@ class Capture(TypedDict):
 
 
 class ConfidenceParts(TypedDict):
-    """The parts of a confidence: the strength of the wording, the raw confidence, and its value as calibrated today."""
+    """How a confidence was derived: the strength of the wording, the raw confidence, and the calibrated confidence."""
 
     strength: str
     raw: float
@@ -82,7 +82,7 @@ class Likeness(TypedDict):
 
 
 class Proposal(TypedDict):
-    """What triage proposes for a capture. ``decision``: approve, reject, edit or look."""
+    """What triage proposes for a capture. ``decision``: approve, reject, edit, or look (examine it yourself)."""
 
     sort: str
     decision: str
@@ -90,9 +90,9 @@ class Proposal(TypedDict):
 
 
 class ReviewedCapture(Capture):
-    """A capture, with the details that a decision needs if the request asked for them.
+    """A capture and, if the request asked for them, the details that a decision needs.
 
-    ``unchanged`` is whether a decision had no effect on it, because it was decided on before.
+    ``unchanged`` is whether a decision had no effect on the capture, because an earlier decision applies.
     """
 
     context: NotRequired[str]

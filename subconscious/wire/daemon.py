@@ -16,7 +16,7 @@ class Project(TypedDict):
 
 
 class MemoryCounts(TypedDict):
-    """Numbers of memories: ``project`` counts those of one project, the other fields those of all, by status."""
+    """Numbers of memories: in one ``project``, and in all projects by status (the other fields)."""
 
     project: int
     active: int
@@ -58,7 +58,7 @@ class SessionCounts(TypedDict):
 
 
 class ReadingCounts(TypedDict):
-    """Text that a model has yet to read: numbers of parts that still grow (``gathering``) and of ``due`` parts."""
+    """Parts of transcripts that a model has yet to read: how many still grow (``gathering``) or are ``due``."""
 
     gathering: int
     due: int
@@ -68,7 +68,7 @@ class ReadingCounts(TypedDict):
 
 
 class SecondLookCounts(TypedDict):
-    """Sessions that a model has yet to read a second time (``looks``), and captures that it rejected (``refused``)."""
+    """Sessions that a model has yet to read again (``looks``), and captures that the model rejected (``refused``)."""
 
     looks: int
     refused: int
@@ -76,7 +76,7 @@ class SecondLookCounts(TypedDict):
 
 
 class Refining(ReadingCounts, SecondLookCounts):
-    """Text and sessions that a model has yet to read."""
+    """Work for a model: parts of transcripts to read, and sessions to read again."""
 
 
 class EmbedderState(TypedDict):
@@ -93,7 +93,7 @@ class EmbedderState(TypedDict):
 
 
 class Embedder(EmbedderState):
-    """The embedder, and the numbers of memories that wait for a vector or that it failed to embed."""
+    """The embedder, how many memories wait for a vector, and how many could not be embedded."""
 
     pending: int
     failed: int
@@ -109,7 +109,7 @@ class ProviderError(TypedDict):
 
 
 class ChannelState(TypedDict):
-    """The state of one provider, or of one account with it."""
+    """The state of one provider, or of one of the API keys for it."""
 
     name: str
     model: str
@@ -155,7 +155,7 @@ class ProviderResult(TypedDict):
 
 
 class HookTimes(TypedDict):
-    """How long the daemon took to answer the hooks of an event, over its latest answers."""
+    """How long the daemon took to respond to hooks of one event, measured over its latest responses."""
 
     event: str
     answers: int

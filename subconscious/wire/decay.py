@@ -39,11 +39,11 @@ class DueMemory(Verdict):
 
 
 Curve = list[tuple[int, float]]
-"""Numbers of days, each with the decay value after them. JSON has no tuples: a caller gets lists of two numbers."""
+"""Pairs of a number of days and the decay value after that time. In JSON, each pair is a list."""
 
 
 class ComingMemory(TypedDict):
-    """A memory that a later run archives, unless it is used."""
+    """A memory that a later run will archive if nobody uses it before."""
 
     memory: Memory
     due_in_days: int
@@ -61,14 +61,14 @@ class Preview(TypedDict):
 
 
 class DecayPreview(Preview):
-    """Response to the request ``decay`` without a memory. Memories with a value below ``below`` are archived."""
+    """Response to the request ``decay`` without an id. Memories with a value below ``below`` are archived."""
 
     policy: str
     below: float
 
 
 class CorrectionRow(TypedDict):
-    """A correction that a memory was part of."""
+    """A correction that changed a memory or created it."""
 
     id: int
     memory_id: int
@@ -79,7 +79,7 @@ class CorrectionRow(TypedDict):
 
 
 class MemoryDecay(Verdict):
-    """Response to the request ``decay`` for one memory: its facts, and its future without further use."""
+    """Response to the request ``decay`` for one memory: its facts, and how it decays if it is not used again."""
 
     memory: Memory
     state: str

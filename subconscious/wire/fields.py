@@ -13,10 +13,10 @@ Fields = TypeVar("Fields")
 
 
 def fields_of(described: type[Fields], value: DataclassInstance, **more: object) -> Fields:
-    """Return a dataclass's fields, and ``more``, as the typed dictionary that describes them."""
+    """Return the fields of a dataclass, together with ``more``, as the typed dictionary ``described``."""
     return cast("Callable[..., Fields]", described)(**asdict(value) | more)
 
 
 def list_of(described: type[Fields], values: Iterable[DataclassInstance]) -> list[Fields]:
-    """Return the fields of several values."""
+    """Return the fields of each dataclass as the typed dictionary ``described``."""
     return [fields_of(described, value) for value in values]

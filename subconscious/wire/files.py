@@ -57,7 +57,7 @@ class ImportedNote(PlannedNote):
 
 
 class FilesTakeResult(TypedDict):
-    """Response to the request ``files_take``: the notes; or with ``links`` the number of restored links."""
+    """Response to the request ``files_take``: the notes or, if it has ``links``, the number of restored links."""
 
     notes: NotRequired[list[ImportedNote]]
     links: NotRequired[int]
@@ -116,14 +116,14 @@ class HeldMemory(TypedDict):
 
 
 class SyncPublishResult(TypedDict):
-    """Response to the request ``sync_publish``: what is to be written to Git."""
+    """Response to the request ``sync_publish``: the entries to write to Git."""
 
     entries: list[SharedEntry]
     held: list[HeldMemory]
 
 
 class ReceivedVersion(Suspicion):
-    """What became of a version that a teammate shared."""
+    """The outcome of receiving a version of a memory that a teammate shared."""
 
     uid: str
     became: str

@@ -12,7 +12,7 @@ class Suspicion(TypedDict):
 
 
 class Event(TypedDict):
-    """One change: who did what to what.
+    """One change: the ``actor``, the ``action``, and the changed row (``subject``, ``subject_id``).
 
     ``before`` and ``after`` are the changed columns by name; None before a row was inserted or after it was deleted.
     """

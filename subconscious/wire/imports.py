@@ -8,7 +8,7 @@ from subconscious.wire.history import Suspicion
 
 
 class FileEstimate(TypedDict):
-    """Calls of a model and tokens that a file needs, and their maximum cost in dollars (None if unknown)."""
+    """The model calls and tokens that reading a file takes, and their maximum cost in dollars (None if unknown)."""
 
     calls: int
     tokens: int
@@ -43,7 +43,7 @@ class ImportOffer(TypedDict):
 
 
 class ModelEstimate(TypedDict):
-    """Calls of a model and tokens that an import needs, and the cost with each provider."""
+    """The model calls and tokens that an import takes, and the cost with each provider."""
 
     sessions: int
     calls: int
@@ -78,7 +78,7 @@ class ImportFileResult(TypedDict):
 
 
 class ImportReadResult(TypedDict):
-    """Response to the request ``import_read``: what was queued for a model, or the reason why nothing was."""
+    """Response to the request ``import_read``: what was queued for a model, or why nothing was queued."""
 
     calls: int
     tokens: int

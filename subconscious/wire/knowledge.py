@@ -10,7 +10,7 @@ from subconscious.wire.sessions import Session
 
 
 class StandingsResult(TypedDict):
-    """Response to ``standings``: memories by their scores, and the number of memories by promotion status."""
+    """Response to ``standings``: memories, highest score first, and the number of memories by promotion status."""
 
     memories: list[Memory]
     counts: dict[str, int]

@@ -36,7 +36,7 @@ class LinkEnd(TypedDict):
 
 
 class Link(LinkFields):
-    """A link with both memories. In a list for one memory, ``other`` is the other one, ``name`` the relation to it."""
+    """A link with both memories. In a list for one memory, ``other`` is the other end, ``name`` the relation to it."""
 
     name: str
     source: LinkEnd
@@ -58,7 +58,7 @@ class LinksResult(TypedDict):
 
 
 class RelinkResult(TypedDict):
-    """Response to the request ``relink``."""
+    """Response to the request ``relink``: the changed link."""
 
     link: Link
 
@@ -76,7 +76,7 @@ class DistantMemory(Memory):
 
 
 class Branch(TypedDict):
-    """One line of the tree. ``again``: the memory has another line too, and its branches are below that line."""
+    """One line of the tree. ``again``: the memory's branches are shown below another line of the same memory."""
 
     depth: int
     memory_id: int
@@ -86,7 +86,7 @@ class Branch(TypedDict):
 
 
 class GraphResult(TypedDict):
-    """Response to the request ``graph``: the neighbourhood of a memory, as values, as a tree and as a drawing."""
+    """Response to the request ``graph``: the neighbourhood of a memory, as data, as a tree and as a Mermaid diagram."""
 
     root: int
     memories: list[DistantMemory]
@@ -122,7 +122,7 @@ class ReasonStep(TypedDict):
 
 
 class Reasons(TypedDict):
-    """A memory with the chains of its reasons. ``cut``: some chains were left out."""
+    """A memory with the chains of reasons for it. ``cut``: some chains were left out."""
 
     memory: ReasonMemory
     chains: list[list[ReasonStep]]

@@ -83,7 +83,7 @@ class EngineHit(TypedDict):
 
 
 class ShortenedText(TypedDict):
-    """The text of a memory in the length that the request asked for. ``cut``: the text was shortened."""
+    """The text of a memory, at most as long as the request asked for. ``cut``: the text was shortened."""
 
     text: str
     cut: bool
@@ -129,7 +129,7 @@ class _Hits(TypedDict):
 
 
 class SearchResult(_Hits):
-    """Response to ``search``. ``far`` counts hits that matched too little; ``team`` hits are in a team's store only."""
+    """Response to ``search``. ``far`` counts omitted hits of low relevance; ``team`` has hits from a team's store."""
 
     team: NotRequired[list[TeamHit]]
 

@@ -34,7 +34,7 @@ class ProjectsResult(TypedDict):
 
 
 class LatestResult(TypedDict):
-    """Response to ``latest``: the ids of the newest event, and of the newest record of a memory that a session got."""
+    """Response to ``latest``: ids of the newest event, and of the newest record that a session got a memory."""
 
     event: int
     surface: int
@@ -51,7 +51,7 @@ class Linked(TypedDict):
 
 
 class ActItem(TypedDict):
-    """An act: changes made together, named after their main event. ``number`` counts the items with the same change.
+    """An act: changes made together, named after their main event. ``number`` counts the rows with the same change.
 
     ``effect`` says whether the act archived or restored a memory; ``holds``: the memory is still in that state.
     """

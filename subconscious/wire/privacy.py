@@ -62,8 +62,8 @@ class RedactStoredResult(TypedDict):
 class PurgePlanResult(TypedDict):
     """Response to the request ``purge_plan``: the numbers of rows to delete.
 
-    ``on_server`` is the number of these memories that are on a team's server. They are erased there, too. Only a purge
-    of everything leaves them on the server.
+    ``on_server`` is the number of these memories that are on a team's server. They are erased there,
+    too, except by a purge of everything.
     """
 
     memories: int

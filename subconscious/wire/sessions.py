@@ -58,7 +58,7 @@ class ExplainedSession(TypedDict):
 class ExplainedSentence(TypedDict):
     """One sentence and its outcome, as a word (``fate``) and as text (``told``).
 
-    ``number`` is the id of the memory or the capture that was made of the sentence.
+    ``number`` is the id of the memory or the capture that was made from the sentence.
     """
 
     sentence: str
@@ -84,7 +84,7 @@ class ExplainResult(TypedDict):
 
 
 class GivenResult(TypedDict):
-    """Response to the request ``given``: the session, and the number of memories that it was recorded to have got."""
+    """Response to the request ``given``: the session, and how many memories were recorded as given to the session."""
 
     session_id: str
     given: int
@@ -121,8 +121,8 @@ class Handover(TypedDict):
 class Responses(TypedDict):
     """How often a memory was used, repeated and violated.
 
-    ``given`` counts the ended sessions that received the memory, ``unheeded`` those of them that received it after the
-    latest response to it, and did not respond.
+    ``given`` counts the ended sessions that received the memory. ``unheeded`` counts those that received it after its
+    latest use, repetition or violation, and did none of these.
     """
 
     used: int
@@ -136,8 +136,8 @@ class WhySurfacedResult(TypedDict):
     """Response to ``why_surfaced``.
 
     ``responses`` says how often sessions used, repeated and violated the requested memory. ``left_out`` is whether
-    sessions do not start with it any more, because the last ones did not use it. Both are missing if the request names
-    no memory.
+    new sessions no longer start with that memory, because recent sessions did not use it. Both are missing if the
+    request names no memory.
     """
 
     surfaces: list[ExplainedSurface]

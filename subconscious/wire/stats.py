@@ -73,14 +73,14 @@ class SpendTables(TypedDict):
 
 
 class Spend(SpendTables):
-    """Calls in all, and the costs of the day with their limits."""
+    """The sums of all calls, and the costs of the day with their limits."""
 
     total: TotalCalls
     today: Spending
 
 
 class Tenth(TypedDict):
-    """Outcomes of captures with a stated confidence in one tenth of the range 0 to 1, and the calibrated confidence."""
+    """Outcomes of captures whose stated confidence is in one tenth of 0 to 1, and their calibrated confidence."""
 
     low: float
     samples: float

@@ -11,7 +11,7 @@ Columns = dict[str, Any] | None
 
 
 class Step(TypedDict):
-    """One reverted event: the columns that changed, None where a row was inserted or deleted."""
+    """One reverted event. ``before`` and ``after`` are the changed columns; None if the row did not exist then."""
 
     id: int
     action: str
@@ -55,7 +55,7 @@ class UndoResult(TypedDict):
 
 
 class Closed(TypedDict):
-    """A capture or a link that a rollback closes, with its status before."""
+    """A capture or a link that a rollback closes, with its previous status."""
 
     id: int
     status: str

@@ -40,7 +40,7 @@ class RunsResult(TypedDict):
 
 
 class Job(TypedDict):
-    """A job, its last run, and whether it waits for a quiet moment."""
+    """A job, its last run, and whether it waits to run, because it is due or was interrupted."""
 
     job: str
     phases: list[str]

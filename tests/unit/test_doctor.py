@@ -476,7 +476,7 @@ def _capture_finding(home: Home) -> Finding:
         ({}, "auto_threshold = 0.97\n", "auto_threshold = 0.97"),
         ({"level": "medium"}, "", "the poisoning check flagged 10"),
         ({"stated": 0.72, "worth": 0.72}, "", "the highest confidence is 0.72"),
-        ({"origin": "tool", "stated": 0.98, "worth": 0.98}, "", "none of them was in your own words"),
+        ({"origin": "tool", "stated": 0.98, "worth": 0.98}, "", "none of the candidates was in your own words"),
         ({}, "", "statements of yours that reached the threshold, but wait for review or were dropped"),
     ],
 )
