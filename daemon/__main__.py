@@ -1,4 +1,4 @@
-"""``python -m subconscious.daemon run`` runs the daemon, unless one runs already.
+"""``python -m subconscious.daemon run`` runs the daemon, unless one is already running.
 
 All other commands belong to the terminal (``subconscious.cli``).
 """
@@ -30,9 +30,9 @@ LEAVING_SECONDS = 10.0
 """Seconds that the process may take to end after everything is closed."""
 
 SWITCH_SECONDS = 0.001
-"""Seconds for which a busy thread keeps the interpreter while others wait for it; Python's default is 0.005.
+"""Seconds for which a busy thread keeps the interpreter's lock while others wait for it; Python's default is 0.005.
 
-An answer waits for the interpreter about ten times, once after each system call.
+An answer waits for the lock about ten times, once after each system call.
 """
 
 OPEN_FILES = 4096
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def _widen() -> None:
-    """Raise the limit of open files to ``OPEN_FILES``, or as far as the system allows: the database needs some, too."""
+    """Raise the limit of open files, which the database shares, to ``OPEN_FILES`` or as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -117,7 +117,7 @@ def _start(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
     # Imports create little garbage; collecting it takes a tenth of their time.
     gc.disable()
-    # Imported late: they take most of the start, and many processes find that another daemon runs.
+    # Imported late: these imports take most of the start-up time, and many processes only find a running daemon.
     import asyncio
 
     from subconscious.settings.config_file import require_written
@@ -126,7 +126,7 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
     from .lifecycle import run
 
-    if handle_signals:  # a process of its own: what was imported stays, and no collection has to look at it again
+    if handle_signals:  # in its own process, imported modules stay, so the garbage collector can skip them
         gc.freeze()
     gc.enable()
     return_large_blocks()
@@ -136,12 +136,12 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
         try:
             runner.run(run(home, settings, lock, handle_signals=handle_signals))
         finally:
-            if handle_signals:  # a process of its own
+            if handle_signals:  # in its own process
                 _leave_soon()
 
 
 def _leave_soon() -> None:
-    """End the process if it does not end by itself within ``LEAVING_SECONDS``; by now everything is written."""
+    """End the process if it does not end by itself within ``LEAVING_SECONDS``; all data is already written."""
     timer = threading.Timer(LEAVING_SECONDS, _abandon)
     timer.daemon = True
     timer.start()
@@ -169,7 +169,7 @@ def _log_to(home: Home) -> None:
         level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
         handlers=[log_handler(home)],
     )
-    # At level INFO it logs every change: a line for each hook.
+    # At level INFO, watchfiles logs every change: a line for each hook.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
 
 

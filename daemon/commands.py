@@ -120,7 +120,7 @@ class Commands:
 
 
 def _invalid(error: ValidationError) -> RequestError:
-    """Return an error about the first invalid argument of a request; if it exceeds a limit, in words for a user."""
+    """Return an error about the first invalid argument of a request, in words for a user if it exceeds a limit."""
     first = error.errors()[0]
     name = ".".join(map(str, first["loc"]))
     if wording := EXCEEDED.get(first["type"]):

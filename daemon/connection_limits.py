@@ -1,7 +1,7 @@
 """Limits on connections, so that many, large or slow requests of some callers don't block the others.
 
-A hook sends its request at once and disconnects within milliseconds. So a new caller displaces the caller that has been
-silent the longest, and long requests and commands wait for one of a limited number of slots.
+A hook sends its request at once and disconnects within milliseconds. So if too many callers have not sent their request
+yet, the oldest of them is disconnected. Long requests and commands wait for one of a limited number of slots.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class ConnectionLimits:
         connection.add_done_callback(self._forget)
         if len(self._silent) > MOST_SILENT:
             oldest = next(iter(self._silent))
-            # Removed at once: before the task has ended, more callers may come, and each must displace a different one.
+            # Removed at once: before this task has ended, more callers may come, and each must cancel a different one.
             del self._silent[oldest]
             oldest.cancel()
 
     def request_read(self) -> None:
-        """Mark that the current caller has sent its request, so that it is not displaced."""
+        """Record that the current caller has sent its request, so that it is not disconnected."""
         connection = asyncio.current_task()
         if connection is not None:
             self._silent.pop(connection, None)

@@ -40,8 +40,8 @@ async def session_started(work: Work) -> None:
         await note(tx, work.entry, project)
         forgot = work.entry.payload.source in FORGETFUL
         if forgot and not await sessions.greeted_since(tx, session_id, work.entry.at):
-            # The hook has had no answer, perhaps because no daemon ran. The memories that the session was shown are
-            # gone from its context all the same; with its next prompt, memories can be shown again.
+            # The hook got no answer, perhaps because no daemon ran. The memories that the session was shown have left
+            # its context all the same, so they may be shown again with its next prompt.
             await surfaces.reset(tx, session_id)
             await sessions.set_greeted(tx, session_id, None)
 
@@ -49,7 +49,7 @@ async def session_started(work: Work) -> None:
 async def start_printed(work: Work) -> None:
     """The hook printed the rendered start context itself: record which memories the session was shown."""
     project = await work.app.project_of(work.entry.folder)
-    # First a late answer is taken back, because the hook printed the rendered context instead.
+    # A late answer of the daemon is undone first, because the hook printed the rendered context instead.
     async with work.app.signals.answering[work.entry.payload.session_id], work.commit() as tx:
         await rendered_starts.take_note(work.app, tx, work.entry, project)
 

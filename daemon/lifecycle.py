@@ -104,7 +104,7 @@ async def _write_unwritten(spool: Spool) -> None:
     try:
         await spool.write_out()
     except OSError as error:
-        log.error("%d entries of hooks are lost, as the disk can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
+        log.error("%d entries of hooks are lost: the disk can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager
@@ -152,7 +152,7 @@ async def _save_findings(app: App) -> None:
 
 
 async def _close(llm: LLMClient) -> None:
-    """Close the providers; one that hangs must not make the next daemon wait for the lock."""
+    """Close the providers; a provider that hangs must not make the next daemon wait for the lock."""
     try:
         await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
     except Exception:
@@ -246,7 +246,7 @@ async def _run_part(app: App, part: Part) -> None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(app.signals.stopping.wait(), DISK_SECONDS)
     except Exception as error:
-        # Any error in a part stops the daemon (see finally); one that shows damage is recorded first.
+        # Any error in a part stops the daemon (see finally); an error that shows a damaged database is recorded first.
         if isinstance(found := as_damage(error, app.home.database), LostStoreError):
             # Every later daemon would stop here too, so the next session reports it.
             await damage.note(app.home, app.damage, [found.message])
@@ -257,7 +257,7 @@ async def _run_part(app: App, part: Part) -> None:
 
 
 async def _completed(app: App, part: Part) -> bool:
-    """Run a loop; return False if a full disk (or similar) interrupted it: it can restart afterwards."""
+    """Run a loop; return False if a full disk (or similar) interrupted the loop, so that it can be restarted later."""
     try:
         await part()
     except Exception as error:
@@ -284,15 +284,15 @@ async def _stop_when_idle(
         if not is_effective():
             log.error("the lock or the socket was moved or deleted: stopping")
             return
-        # The absolute difference: after the clock was set back, an idle daemon must not run until that time comes
-        # again.
+        # The absolute difference: if the clock was set back, an idle daemon must not run until the clock has caught
+        # up.
         quiet = abs(time() - app.signals.last_heard) > app.settings.idle_exit_minutes * 60
-        # An entry that arrives right now keeps the daemon running; one that arrives later finds no socket and starts
-        # another.
+        # An entry that has arrived by now keeps the daemon running; the hook of a later entry finds no socket and
+        # starts another daemon.
         if quiet and idle() and not await spool.waiting():
             await schedule.round()
             if await maintenance.run_due_jobs(app) or not await reader.idle():
-                continue  # that took time, or the round closed a session, which a model is to read
+                continue  # the jobs took time, or the round closed a session that a model must read
             log.info("idle for %g minutes: stopping", app.settings.idle_exit_minutes)
             return
 

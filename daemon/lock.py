@@ -1,9 +1,9 @@
 """One daemon per state folder.
 
-Only the lock on ``run/daemon.lock`` decides which process is the daemon: no pid file, no port. The system releases it
-when the process ends. The file is never deleted, because a lock on a deleted file excludes nobody.
+Only the lock on ``run/daemon.lock`` decides which process is the daemon, not a pid file or a port. The system releases
+the lock when the process ends. The file is never deleted, because a lock on a deleted file excludes nobody.
 
-Light to import: of twenty daemons that twenty sessions start at once, nineteen get no further than here.
+This module is light to import: if twenty sessions start twenty daemons at once, nineteen get no further than here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _answers(home: Home) -> bool:
 
 
 def _yields(home: Home) -> bool:
-    """Ask the running daemon to stop for us; it does so only for a strictly newer version."""
+    """Ask the running daemon to stop for this one; it stops only if this version is strictly newer."""
     try:
         return bool(wire.call(home, "yield", {"version": __version__}, 1.0)["stopping"])
     except DaemonError:

@@ -115,7 +115,7 @@ def _has_grown(path: str, read: dict[str, int]) -> bool:
 
 
 async def record_drops_of_hooks(app: App) -> None:
-    """Record entries that hooks dropped while no daemon could start, so that the next session reports it."""
+    """Record entries that hooks dropped while no daemon could start, so that the next session reports the loss."""
     reason = await asyncio.to_thread(_dropped_by_hooks, app.home)
     if reason and reason not in {event["reason"] for event in await events.history(app.database, "spool", HOOKS)}:
         async with app.database.write() as tx:

@@ -147,7 +147,7 @@ class Schedule:
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Store the best waiting captures of ended sessions as unconfirmed memories; reassess those of old releases."""
+        """Store ended sessions' best waiting captures as unconfirmed memories; reassess captures of old releases."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

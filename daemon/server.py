@@ -115,8 +115,8 @@ class Server:
             writer.transport.abort()
             return
         caller = asyncio.create_task(self._serve(reader, writer))
-        # Not close(), which would wait for a caller that does not read its answer. And not in the task: under load, a
-        # caller may be cancelled before its task has begun.
+        # abort(), because close() would wait for a caller that does not read its answer. In a callback, because under
+        # load, a task may be cancelled before it has begun.
         caller.add_done_callback(lambda _: writer.transport.abort())
         self._limits.add(caller)
 
@@ -128,7 +128,7 @@ class Server:
         except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
             log.debug("invalid request or closed connection: %s", error)
         except Exception:
-            # A request must never stop the daemon; the caller gets no answer, and the log the reason.
+            # A request must never stop the daemon; the caller gets no answer, and the reason is logged.
             log.exception("a request failed")
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -222,9 +222,9 @@ class Server:
             before = await self._answers.before(session_id)
             try:
                 answer = in_form_of(entry, await self._answers.answer(entry, doubt))
-                # The hook may time out after the ledger was written: then it has closed its end, and nothing was
-                # printed into the session's context. An answer that was sent just before that is in its buffer, unread,
-                # so only the hook knows whether it came in time.
+                # The hook may time out after the memories were recorded as shown: then it has closed its end of the
+                # socket and printed nothing. An answer that was sent just before stays unread in the hook's buffer, so
+                # only the hook knows whether the answer came in time.
                 await _send(writer, frame(answer), reader)
                 self._app.answer_times.note(entry.event, monotonic() - began)
                 if answer and confirms:
@@ -276,7 +276,7 @@ async def _rest_of_line(reader: asyncio.StreamReader, line: bytes) -> bytes:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Close once everything is sent, if the caller reads it in time."""
+    """Close the connection after everything is sent, or raise TimeoutError if the caller doesn't read it in time."""
     writer.close()
     with suppress(ConnectionError):
         await asyncio.wait_for(writer.wait_closed(), REQUEST_SECONDS)

@@ -1,4 +1,4 @@
-"""The spool: every entry becomes one job, and is removed when the job has committed.
+"""The spool: every entry becomes one job, and is removed after the job's transaction has been committed.
 
 An entry is deleted only after the transaction that finished its job. A crash in between leaves an entry whose job is
 done: the next sweep deletes it. A crash before that transaction leaves a leased job, which the next daemon
@@ -68,11 +68,11 @@ class Spool:
         self._half_written: dict[str, int] = {}
 
     async def note_unheard(self) -> None:
-        """Record which entries were written while no daemon listened that could have verified their hooks.
+        """Record the entries whose hooks could not be verified, because no daemon was listening when they were written.
 
         An entry with a job is not recorded: an earlier daemon found it, and could have verified its hook.
         """
-        async with self._sweeping:  # a sweep meanwhile would take these entries for later ones
+        async with self._sweeping:  # a sweep at the same time would queue jobs for these entries first
             names = await asyncio.to_thread(entry_names, self._folder)
             known = await jobs.states(self._app.database, names)
             unheard = {name for name in names if name not in known}
@@ -133,7 +133,7 @@ class Spool:
         """Delete an entry after its job has committed."""
         try:
             self.path(name).unlink(missing_ok=True)
-        except OSError as error:  # immutable, or a folder by now
+        except OSError as error:  # the file is immutable, or was replaced by a folder
             self._mark_stuck(name, error)
 
     async def bury(self, name: str) -> None:
@@ -141,7 +141,7 @@ class Spool:
         await self._set_aside_all([name])
 
     async def waiting(self) -> int:
-        """Return how many entries are to be processed, except those that can't be removed or will be set aside."""
+        """Return how many entries wait to be processed, without those that can't be removed or will be set aside."""
         names = await asyncio.to_thread(entry_names, self._folder)
         return sum(name not in self._stuck and name not in self._to_set_aside for name in names)
 
@@ -161,7 +161,7 @@ class Spool:
             self._to_set_aside.pop(name)
 
     def _set_aside_if_small(self, name: str) -> bool:
-        """Set an entry aside if it is small, or too large to be read; return False if it is left to the background."""
+        """Set an entry aside if it is small, or too large to be read; return False if a background task must do it."""
         with contextlib.suppress(OSError):
             if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
@@ -269,7 +269,7 @@ class Spool:
         try:
             async for _ in changes:
                 self._app.signals.spooled.set()
-        except (OSError, RuntimeError) as error:  # no inotify watches left, or a file system without
+        except (OSError, RuntimeError) as error:  # no inotify watches are left, or the file system has none
             log.warning("the spool can't be watched, sweeping every few seconds instead: %s", error)
 
     async def keep_within_cap(self) -> int:
@@ -305,9 +305,9 @@ class Spool:
     async def adopt_half_written(self) -> int:
         """Add unfinished files of killed hooks to the spool or set them aside; return how many there were.
 
-        A file that has not changed since the last check has no writer any more, even if the clock is wrong. A hook that
-        was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins
-        the spool; an incomplete one is set aside.
+        If a file has not changed since the last check, nothing writes it any more, even if the clock is wrong. A hook
+        that was only suspended finds its file gone, and writes the entry again under the same name. A complete entry
+        joins the spool; an incomplete one is set aside.
         """
         sizes = await asyncio.to_thread(_half_written, self._folder)
         left = [name for name, size in sizes.items() if self._half_written.get(name) == size]
@@ -326,7 +326,7 @@ class Spool:
         try:
             path.rename(self.path(name))
         except FileNotFoundError:
-            return  # its hook was only slow
+            return  # the hook was only slow, and renamed the file itself
         except OSError as error:
             self._mark_stuck(draft, error)
 
@@ -386,7 +386,7 @@ def _sizes(folder: Path) -> list[tuple[str, int]]:
 
 def _remove(files: Iterable[Path]) -> None:
     for file in files:
-        with contextlib.suppress(OSError):  # taken meanwhile, or no file
+        with contextlib.suppress(OSError):  # already deleted, or not a file
             file.unlink()
 
 

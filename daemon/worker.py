@@ -1,4 +1,4 @@
-"""Runs the jobs of the queue, with a limited number of tasks and timeouts."""
+"""Runs the jobs of the queue in a limited number of tasks, each job with a timeout."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Workers:
             await aside(self._app.signals, most=LONGEST)
             if self._app.signals.stopping.is_set():
                 return
-            # Cleared before the check, so that a job queued between check and wait sets it again; and never after the
-            # daemon was stopped, which sets it once to wake every idle worker.
+            # Cleared before the check, so that a job queued between check and wait sets it again. Never cleared once
+            # the daemon stops, because stopping sets it only once to wake every idle worker.
             self._app.signals.queued.clear()
             job = await self._lease()
             if job is None:
@@ -73,12 +73,12 @@ class Workers:
             try:
                 await self._attempt(job)
             except Exception:
-                # Not even burying it worked, on a full disk for example: the lease expires, and the job runs again.
+                # The job could not even be buried, for example on a full disk: its lease expires, and it runs again.
                 log.exception("the result of job %s could not be stored", job.name)
                 await asyncio.sleep(DATABASE_PAUSE)
             finally:
                 self._busy -= 1
-                self._app.signals.queued.set()  # this job's lane is free again
+                self._app.signals.queued.set()  # the next job of this job's session can run now
 
     async def _lease(self) -> Job | None:
         seconds = self._app.settings.job_timeout_seconds + LEASE_MARGIN
@@ -129,7 +129,7 @@ class Workers:
             async with self._app.database.write() as tx:
                 await jobs.retry(tx, job, time() + pause, reason)
         except sqlite3.Error:
-            # If nothing can be written the lease remains, and the job runs again when it has expired.
+            # If nothing can be written, the job stays leased, and runs again when the lease has expired.
             await asyncio.sleep(min(pause, DATABASE_PAUSE))
 
     async def _bury(self, job: Job, reason: str) -> None:

@@ -90,7 +90,7 @@ class NotesFolder:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The result of reading a note's file: the parsed note, or the ``problem`` because of which it can't be used."""
+    """The result of reading a note's file: the parsed note, or the ``problem`` that makes the note unusable."""
 
     stamp: str
     text: str = ""
@@ -164,7 +164,7 @@ class ClaudeNotes:
         try:
             return self._instructions.known_statements(config, folder, others)
         except (OSError, ValueError, RecursionError):
-            # Without them, a text may be surfaced although the client has loaded it.
+            # Without the instructions, a text may be surfaced although the client has loaded it.
             log.exception("the client's instructions for %s can't be read", folder)
             return NO_STATEMENTS
 
@@ -189,9 +189,9 @@ class ClaudeNotes:
             log.exception("the notes in %s can't be read", place.folder)
 
     async def refresh(self, project_id: str | None, database: Database | None = None) -> None:
-        """Scan the notes folders of a project before a search in it; if it is None (all projects), the folders in use.
+        """Scan a project's notes folders before a search; if ``project_id`` is None (all projects), the folders in use.
 
-        ``database`` is the view of the database that the search reads through.
+        ``database`` is the view of the database that the search reads from.
         """
         places = [place for place in self._folders if project_id in (None, place.project_id)]
         if project_id is not None:
@@ -274,7 +274,7 @@ def _read(path: Path, stamp: str) -> Read:
 async def _keep(
     database: Database, place: NotesFolder, found: Changes, gone: Sequence[NoteRecord], lost: Sequence[int]
 ) -> list[int]:
-    """Store the changes in one transaction; return the ids of the memories that this archived.
+    """Store the changes in one transaction; return the ids of the memories that were archived.
 
     ``gone`` are the records of files that no longer exist, ``lost`` the ids of copies that belong to no file.
     """
@@ -302,7 +302,7 @@ async def _keep(
 async def _replace(
     tx: aiosqlite.Connection, place: NotesFolder, path: str, read: Read, old: NoteRecord | None
 ) -> list[int]:
-    """Store the present content of one file; return the ids of memories that this archived (none or one)."""
+    """Store the present content of one file; return the ids of the memories that were archived (none or one)."""
     row = NoteRecord(place.project_id, path, "", read.stamp, problem=read.problem, read_at=time())
     if read.note is None:
         await claude_notes.save(tx, replace(row, name=Path(path).stem.casefold()))

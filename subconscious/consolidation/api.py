@@ -29,7 +29,7 @@ class Consolidating(Handler):
         for one in found[: args.limit]:
             candidate = summary_text.draft(one.sources, summary_text.compose(one.sources), one.cohesion)
             admission = gate.admit(candidate, one.sources, one.cohesion, settings)
-            if settings.poisoning:  # as it is when the summary is stored
+            if settings.poisoning:  # the same check as when the summary is stored
                 admission = apply_verdict(admission, await asyncio.to_thread(screen, candidate))
             clusters.append(
                 {

@@ -29,7 +29,7 @@ def clusters(
     """Return clusters of 2 to ``most`` members with cosines of at least ``least``, the most similar cluster first.
 
     The method is complete linkage: the two nearest groups are merged repeatedly, and the distance of two groups is the
-    distance of their farthest members. So a chain of similar memories from one topic to another makes no cluster. Two
+    distance of their farthest members. So a chain of similar memories from one topic to another is not a cluster. Two
     memories for which ``apart`` returns True are never in one cluster. The result does not depend on the order of the
     vectors.
     """

@@ -74,7 +74,7 @@ async def following(app: App, cursor: str) -> str | None:
 async def find(app: App, project_id: str | None) -> list[Group]:
     """Return the groups to summarize, the most similar first; none if there are no vectors.
 
-    They are those of one project, or of user-wide memories if ``project_id`` is None.
+    The groups are from one project, or from user-wide memories if ``project_id`` is None.
     """
     index = app.embedding.index
     if index is None:
@@ -99,7 +99,7 @@ async def _of_kind(app: App, free: Sequence[Memory]) -> list[Group]:
         return frozenset((one, other)) in opposed or clash(known[one].content, known[other].content)
 
     least = app.config.current.consolidation_likeness
-    from subconscious.consolidation.clusters import clusters  # imports numpy, as vectors do
+    from subconscious.consolidation.clusters import clusters  # imports numpy, which the vectors have loaded anyway
 
     found = await asyncio.to_thread(clusters, vectors, apart, least)
     return [group for one in found if (group := _group(known, one)) is not None]
@@ -195,7 +195,7 @@ async def _ask(app: App, group: Group) -> int:
 def register(app: App) -> None:
     """Register the handlers of the model's answers.
 
-    If there is no answer, or it fails the checks, the summary is composed from the sources' own sentences.
+    If no answer comes, or the answer fails the checks, the summary is composed from the sources' own sentences.
     """
 
     async def apply(tx: aiosqlite.Connection, asked: StoredRequest, answer: Synthesis) -> None:

@@ -43,7 +43,7 @@ def clash(one: str, other: str) -> bool:
     """
     words = [_words(one), _words(other)]
     one_subject = len(words[0] & words[1]) >= SHARED * min(len(words[0]), len(words[1]))
-    # Modality, scope and tense are no clash: a summary lists each statement in its own words.
+    # A different modality, scope or tense is not a clash: a summary lists each statement in its own words.
     return one_subject and bool(differences(one, other) & DISTINCT)
 
 
@@ -77,6 +77,6 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
 
 
 def _differences(sources: Sequence[Memory]) -> frozenset[str]:
-    """Return how the first two sources that contradict or qualify each other differ; empty if no two do."""
+    """Return the differences between the first two sources that contradict or qualify each other; empty if none do."""
     pairs = combinations(sources, 2)
     return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

@@ -47,7 +47,7 @@ def fitting(sources: Sequence[Memory]) -> list[Memory]:
 
 
 def compose(sources: Sequence[Memory]) -> SummaryText:
-    """Return a summary: the most central source's text, then a line with what each other source adds, if anything."""
+    """Return a summary: the most central source's text, then a line with the new sentences of each other source."""
     said = list(sentences(sources[0].content))
     lines = [sources[0].content.strip()]
     for source in sources[1:]:

@@ -1,7 +1,7 @@
 """Packages that are installed on first use: two model SDKs, the server of `subconscious ui`, a PostgreSQL client.
 
-``NAME.lock`` pins the packages of an extra. In the plugin's own environment a separate process installs it
-(hooks/extras.py), so that nothing waits for it; in any other environment the user installs it.
+``NAME.lock`` pins the packages of an extra. In the plugin's own environment, a separate process installs the extra
+(hooks/extras.py), so that nothing has to wait; in any other environment, the user installs it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def is_installed(name: str) -> bool:
 
 
 def ensure(name: str) -> Absence | None:
-    """Return None if an extra can be imported; otherwise start its installation, if possible, and return why not."""
+    """Return None if an extra can be imported; else start its installation, if possible, and return why not."""
     if name not in EXTRAS or is_installed(name):
         importlib.invalidate_caches()  # it may have been installed since this process last looked
         return None
@@ -110,7 +110,7 @@ def install(name: str) -> Absence | None:
 
 
 def _environment() -> Path | None:
-    """Return this process's Python environment if the plugin created it, else None: other ones must not be changed."""
+    """Return this process's Python environment if the plugin created it; else None, because it must not be changed."""
     folder = Path(sys.prefix)
     return folder if folder.parent.name == "env" and (folder / ".complete").exists() else None
 

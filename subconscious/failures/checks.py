@@ -1,7 +1,7 @@
 """Finds out, from the reports of linters, which known checks rejected code.
 
-A report is only searched for names in the tables below. A memory describes a check in the words beside its name, and
-copies no part of a report, so that a command's output can't put its own words into a memory. The tables leave out names
+A report is only searched for names in the tables below. A memory describes a check in the words of its table, and never
+copies a part of a report, so that a command's output can't put its own words into a memory. The tables leave out names
 that cover many checks at once, and checks that every compiler makes.
 """
 
@@ -286,10 +286,9 @@ _REPORTS = tuple(
 
 
 def may_reject(check: str, code: str) -> bool:
-    """Whether a check may reject new code, because the code matches the pattern of the check.
+    """Whether a check may reject new code: there is enough code, and it matches the pattern of the check.
 
-    For a check without a pattern, the answer is always no: of 16 replayed sessions that changed much code, only one met
-    such a check.
+    False for a check without a pattern: of 16 replayed sessions that changed much code, only one met such a check.
     """
     sign = _SIGNS.get(check)
     return sign is not None and is_much(code) and _sign(sign).search(code) is not None

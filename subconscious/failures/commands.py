@@ -52,7 +52,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """Return the command as a sentence shows it."""
+        """Return the command as a memory's sentence shows it, with placeholders."""
         return " ".join(self.shape)
 
     @property
@@ -172,13 +172,13 @@ def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]
         if shown == word and not word.startswith("-"):
             plain += 1
             shown = word if plain <= MOST_PLAIN else WORD
-        if shown not in (WORD, PATH, TEXT, NUMBER) or shape[-1] != shown:  # "a b c" is one placeholder
+        if shown not in (WORD, PATH, TEXT, NUMBER) or shape[-1] != shown:  # equal placeholders in a row become one
             shape.append(shown)
     return tuple(shape)
 
 
 def _shown(word: str) -> str:
-    """Return a word as a sentence shows it: options and subcommands unchanged, other words as placeholders."""
+    """Return a word as a memory's sentence shows it: options and subcommands unchanged, others as placeholders."""
     if word == _TEXT_MARK:
         return TEXT
     if word == "--" or _FLAG.fullmatch(word):
@@ -196,7 +196,7 @@ def _shown(word: str) -> str:
 
 
 def placeholder(word: str) -> str:
-    """Return the placeholder for a whole word; "" if the word is shown, or only the value of its option is replaced."""
+    """Return the placeholder that replaces a word; "" if the word, or at least an option's name in it, is shown."""
     shown = _shown(word)
     return shown if shown != word and shown.startswith("<") else ""
 

@@ -107,7 +107,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
         return False
     kept = set(way_out.shape)
     tail = failed.shape[-len(way_out.shape) :]
-    if tail == way_out.shape:  # only words before it were dropped
+    if tail == way_out.shape:  # only words before the way out were dropped
         return any(_CHECKING.search(word) for word in failed.shape[: -len(way_out.shape)])
     lost = [word for word in failed.shape[1:] if word not in kept and not word.startswith("<")]
     return not _CHECKING.search(way_out.text) or any(word.startswith("-") for word in lost)

@@ -13,7 +13,7 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
-"""The most bytes before a transcript's new part that are read again: a new call may solve an old failure."""
+"""The most bytes before a transcript's new part that are read again: a new call may be an old failure's way out."""
 MOST_SEARCHED = 64 << 20
 """The most bytes of a transcript that are searched for the source of a command."""
 
@@ -115,7 +115,7 @@ def _records(
 
 
 def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], str]) -> bool:
-    """Whether the session met the words of ``needle`` before an offset: all in one line of a file, page or output.
+    """Whether a line of a file, page or output before the offset ``end`` contains all words of ``needle``.
 
     ``clean`` removes the memories that Subconscious itself added. Also true if the transcript is too long to search.
     """

@@ -12,7 +12,7 @@ LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""Two errors are alike if they share at least this part (0 to 1) of the signatures of the one that has fewer."""
+"""Two errors are alike if the one with fewer signatures shares at least this part (0 to 1) of them with the other."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
@@ -40,13 +40,13 @@ USAGE = re.compile(
 )
 """Errors about the call itself: a command, option or file that does not exist."""
 USAGE_LINES = 4
-"""The number of lines at each end of an output that may say that the call was wrong; the others report on its work."""
+"""The number of lines at each end of an output that may report a wrong call; other lines report the command's work."""
 
 
 def signatures(output: str) -> tuple[str, ...]:
     """Return the signatures of an error in the order of its lines; none if no line has enough stable words.
 
-    If no line is significant, the first three count.
+    If no line is significant, the first three lines are used.
     """
     lines = list(_lines(output))
     telling = [line for line in lines if _TELLING.search(line)] or lines[:3]

@@ -40,7 +40,7 @@ def failed(run: Run) -> bool:
 
 
 def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
-    """Return the failure of a command with the call that then worked; None if none did.
+    """Return the failure of a command with the call that then worked; None if no call did.
 
     Nothing is learned once a file was edited, because the edit may be what helped.
     """
@@ -106,7 +106,7 @@ class _Pair:
     def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
         """Return the failure with its way out if the command works after one other command; else None.
 
-        That command may be a formatter or a generator, for example.
+        The other command may be a formatter or a generator, for example.
         """
         same = self.worked.shape == self.failed.shape and not self.worked.masked
         if not same or len({other.shape for _, other in between}) != 1:
@@ -210,7 +210,7 @@ def _options(command: Command) -> str:
 def _needle(way_out: Command, instead_of: Command) -> tuple[str, ...]:
     """Return words that show that a text suggested a way out, if they occur together in one line of the text.
 
-    They are the new words of the way out. If words were only removed, they are the words of the failed command.
+    These are the new words of the way out or, if words were only removed, the first words of the failed command.
     """
     new = [word for word in way_out.shape if word not in instead_of.shape and not word.startswith("<")]
     return tuple(new) or (" ".join(takewhile(lambda word: not word.startswith("<"), instead_of.shape)),)

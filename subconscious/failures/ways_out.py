@@ -40,8 +40,8 @@ _ALIKE_LINES = 0.6
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
     """Yield the failures among some calls, with their way out if there is one; ``root`` is the folder of the project.
 
-    Calls without a key (see `command_key`), such as lines with several commands, are left out. Each known check of a
-    linter that rejected code is a failure of its own, and so is a failure that a shell's error explains.
+    Calls without a key (see `command_key`), such as lines with several commands, are left out. Each known linter check
+    that rejected code is a separate failure, and so is a failure that a shell's error explains.
     """
     for at, run in enumerate(runs):
         yield from _rejections(run)
@@ -55,7 +55,7 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 def _rejections(run: Run) -> Iterator[Observation]:
     """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
-    Commands that only show text did not run a linter. Lines that can't be parsed are skipped, too. Of a line such as
+    Commands that only show text (they run no linter) and lines that can't be parsed are skipped. Of a line such as
     "lint || true", the part before ``||`` is parsed.
     """
     if run.tool != "Bash" or all(map(variants.only_looks, parse(run.command.partition("||")[0]))):
@@ -132,7 +132,7 @@ def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
 
 
 def _indented(failed: str, worked: str) -> str:
-    """Return what the text that worked is indented with, "tabs" or "spaces"; "" if more than indentation differs."""
+    """Return the indentation of the text that worked, "tabs" or "spaces"; "" if not only the indentation differs."""
     old, new = _margins(failed), _margins(worked)
     shared = set(old) & set(new)
     if not shared or len(shared) < _ALIKE_LINES * min(len(old), len(new)):

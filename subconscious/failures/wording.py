@@ -89,7 +89,7 @@ def tabbed_types(content: str) -> tuple[str, ...]:
 
 
 def shows_whitespace(content: str) -> bool:
-    """Whether a sentence is about a command that shows tabs and spaces, as sessions run after an edit failed."""
+    """Whether a sentence is about a command that shows tabs and spaces, which sessions run after a failed edit."""
     return bool(_WHITESPACE.match(content))
 
 

@@ -1,8 +1,8 @@
 """Raises the scores of hits by their context: memories before and after them in a session, and the session as a whole.
 
 People and models explain a thing over several turns: the words of the query may be in one memory, and the
-answer in the next. So the neighbours' scores raise a memory's score, and so does a session with many hits. This module
-does no I/O (see docs/architecture.md).
+answer in the next. So the scores of its neighbours and of the best hits in its session raise a memory's score. This
+module does no I/O (see docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ContextWeights:
 def lift(
     found: Sequence[Fused], sessions: Sequence[Sequence[int]], weights: ContextWeights, limit: int | None = None
 ) -> list[Fused]:
-    """Return the hits with the scores of their context added: 0 to 1, best first, at most ``limit``.
+    """Return the hits, best first and at most ``limit``, with scores from 0 to 1 that include their context.
 
     Neighbours that no engine found are included. ``sessions`` has the memory ids of each session, in the order in which
     the statements were made.

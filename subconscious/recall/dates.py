@@ -64,7 +64,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A date or period that a text names, and where it names it: from ``start`` to ``end`` (excluded)."""
+    """A date or period in a text, and its position there: from ``start`` to ``end`` (excluded)."""
 
     span: Span
     start: int
@@ -88,7 +88,7 @@ def spoken(text: str, now: datetime) -> Spoken | None:
 
 
 def moment(text: str, now: datetime, *, end: bool = False) -> float | None:
-    """Return the start (with ``end``, the end) of the time that a `--since` or `--until` value names, or None."""
+    """Return the start (with ``end``, the end) of a `--since` or `--until` value in epoch seconds; None if invalid."""
     said = " ".join(text.split())
     if (exact := _exact(said, now.tzinfo)) is not None:
         return exact
@@ -287,7 +287,7 @@ def _quarter(said: str, today: date) -> _Days | None:
 
 
 def _month(said: str, today: date) -> _Days | None:
-    """Return the days of a month, or a day of a month. Without a year, the latest one that has begun is returned."""
+    """Return the days of a month, or one day; without a year, the latest such month or day that has begun."""
     found = re.fullmatch(rf"(?:({_DAY}) (?:of )?)?({_MONTH})(?: ({_DAY}))?(?:,? ({_YEAR}))?", said)
     if found is None:
         return None

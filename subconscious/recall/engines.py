@@ -41,10 +41,10 @@ FEWEST_HITS = 20
 class EngineQuery:
     """A query for the engines. Without ``vector`` only full text is searched; without ``projects``, all projects.
 
-    ``pending_vector`` is the embedding while it is being computed, so that only engines that need it wait for it.
-    ``allowed_ids`` are the ids that the filter ``which`` allows, None if it has no conditions beyond the project. They
-    keep other hits from crowding out those of a rare kind. ``preferred`` is a narrower filter that allows
-    ``preferred_ids``: engines return, in addition, the best hits that it allows.
+    ``pending_vector`` is the future of an embedding that is being computed; only engines that need it wait for it.
+    ``allowed_ids`` are the ids that the filter ``which`` allows, so that other hits don't crowd out those of a rare
+    kind; None if ``which`` has no conditions beyond the project. ``preferred`` is a narrower filter that allows
+    ``preferred_ids``: engines add the best of these hits to their result.
     """
 
     text: str
@@ -86,7 +86,7 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Engin
 
 
 async def _embedded(query: EngineQuery) -> EngineQuery:
-    """Return the query with its vector, after waiting for it."""
+    """Wait for the query's embedding, if it is pending, and return the query with it."""
     return (
         query
         if query.pending_vector is None
@@ -95,7 +95,7 @@ async def _embedded(query: EngineQuery) -> EngineQuery:
 
 
 def _merged(found: Ranking, more: Ranking) -> list[tuple[int, float]]:
-    """Return two rankings of one engine as one; their scores are comparable."""
+    """Merge two rankings of one engine, whose scores are comparable."""
     return sorted({*found, *more}, key=lambda hit: (-hit[1], hit[0]))
 
 
@@ -140,7 +140,7 @@ async def by_feedback(
     vectors: Mapping[int, Vector],
     share: float,
 ) -> Ranking:
-    """Return the hits of a second search with the sharpened query; scores are cosines to that query."""
+    """Return the hits of a second vector search with the `sharpened` query; scores are cosines to that query."""
     vector = None if query.vector is None else sharpened(query.vector, found, vectors, share)
     return [] if vector is None else await by_meaning(database, index, replace(query, vector=vector))
 

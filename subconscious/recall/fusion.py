@@ -1,9 +1,9 @@
 """Fuses the rankings of several engines into one. Relevances are 0 to 1, the best hit near 1. No I/O.
 
-`relative` (the default: it measured best) normalises each engine's scores between its worst and its best hit and adds
-them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009), scaled by its maximum.
-`weighted` uses scores unchanged, for engines with scores that are probabilities or shares.
-Rows in PRESETS name the formulas; `rrf` and `nexus` are published ones, for comparison.
+`relative` (the default, which gave the best results in benchmarks) normalises each engine's scores between its worst
+and its best hit and adds them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009),
+scaled by its maximum. `weighted` doesn't normalise scores, for engines whose scores are probabilities or shares.
+The formulas are listed in PRESETS; `rrf` and `nexus` are published formulas, for comparison.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _normalised(ranking: Ranking) -> list[float]:
 def rrf(
     rankings: Mapping[str, Ranking], k: int, agreement: float, weights: Mapping[str, float] | None = None
 ) -> list[Fused]:
-    """Return hits by the sum of weight / (k + rank), ranks from 1, times ``agreement`` if several engines agree."""
+    """Return hits by their sum of weight / (k + rank), ranks from 1, times ``agreement`` if several engines agree."""
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     weigh = {name: (weights or {}).get(name, 1.0) for name in answered}
     scores: dict[int, float] = {}
@@ -131,7 +131,7 @@ class Preset:
 
 
 def _relative(rankings: Rankings, fusion: Fusion) -> list[Fused]:
-    # The second vector search is the better one and replaces the first, which still reports the cosine of a hit.
+    # The second vector search is better, so the first one has no weight and only reports the cosines of its hits.
     again = bool(rankings.get("feedback"))
     weights = {
         "text": 1.0 - fusion.alpha,
@@ -147,7 +147,7 @@ def _rrf(rankings: Rankings, fusion: Fusion) -> list[Fused]:
 
 
 def _nexus(rankings: Rankings, fusion: Fusion) -> list[Fused]:
-    # Without vectors, full text takes their weight: the formula has none for it.
+    # The published formula has no weight for full text. Without vectors, full text gets their weight.
     vector, graph, belief = fusion.shares
     words = 0.0 if rankings.get("vector") else vector
     weights = {"text": words, "vector": vector, "graph": graph, "belief": belief}

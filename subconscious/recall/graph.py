@@ -32,7 +32,7 @@ NEIGHBOURS = 5
 """The number of other hits, those most similar in meaning, to which each hit gets an edge."""
 
 PARENTS = 4
-"""The number of linked memories (parents), strongest first, that count for a belief; more would hardly change it."""
+"""The number of linked memories (parents) that a belief is computed from, strongest first; more hardly change it."""
 
 TOLERANCE = 1e-9
 STEPS = 3000
@@ -100,7 +100,7 @@ def similarity_edges(vectors: Mapping[int, Vector], weight: float) -> list[Edge]
 
 
 def pagerank(edges: Sequence[Edge], seeds: Mapping[int, float], damping: float) -> dict[int, float]:
-    """Return the personalised PageRank of all ids in ``edges`` and ``seeds`` (id -> weight); it sums to 1."""
+    """Return the personalised PageRank of each id in ``edges`` and ``seeds`` (id -> weight); the ranks sum to 1."""
     import rustworkx  # takes 20 ms, and is needed only if there are links
 
     ids = sorted({end for edge in edges for end in (edge.one, edge.other)} | seeds.keys())
@@ -117,7 +117,7 @@ def pagerank(edges: Sequence[Edge], seeds: Mapping[int, float], damping: float) 
 
 
 def by_links(first: Sequence[Fused], edges: Sequence[Edge], damping: float, limit: int) -> Ranking:
-    """Return the first hits and the memories linked with them, best first; nothing without links."""
+    """Return the first hits and the memories linked with them, best first; [] if there are no links."""
     seeds = {hit.id: hit.relevance for hit in first[:SEEDS] if hit.relevance > 0}
     if not edges or not seeds:
         return []
@@ -140,7 +140,7 @@ def noisy_or(own: float, parents: Iterable[tuple[float, float]]) -> float:
 def by_belief(priors: Mapping[int, float], edges: Sequence[Edge], limit: int) -> Ranking:
     """Return linked memories by their probability of being relevant, best first.
 
-    ``priors`` are the probabilities from the evidence alone.
+    ``priors`` are the probabilities, by id, without the links.
     """
     parents: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
     for edge in edges:

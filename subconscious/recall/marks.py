@@ -1,4 +1,4 @@
-"""Marks for memories: their files have changed, they are from another branch or are an agent's own note.
+"""Marks of a memory: its files have changed, it is from another branch, or it is an agent's own note.
 
 Marks never hide a memory.
 """

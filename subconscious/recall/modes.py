@@ -3,7 +3,7 @@
 A budget is how many hits each engine returns, how far links are followed, and how long a result may be.
 
 A mode sets the maximum number of hits, their minimum relevance and the tokens of the result: execution needs a few
-certain memories, planning and brainstorming need many. It is chosen by name, or detected from the words of the query.
+certain memories, planning and brainstorming need many. The mode is chosen by name, or detected from the query's words.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from subconscious.store import consolidations, events, links, memories
 from subconscious.text.same_statement import same_statement
 
 LONGEST_SUCCESSION = 5
-"""The most memories that are followed from one to the one that supersedes it."""
+"""The most steps that are followed from a memory to the memory that supersedes it."""
 
 LOADED = 50
 """The number of hits of one search that are read from the store, unless the request needs more."""
@@ -40,7 +40,7 @@ async def recall(
 ) -> list[Hit]:
     """Return the memories that match by words, meaning, links or neighbouring memories, best first.
 
-    Age changes the order only. A plain string is searched without parsing; text typed into a search should be parsed
+    Age affects only the order. A plain string is searched without parsing; text typed into a search should be parsed
     first, see `recall/understanding.py`.
     """
     query = asked if isinstance(asked, ParsedQuery) else ParsedQuery(asked)
@@ -56,7 +56,7 @@ async def recall(
 
 
 async def with_successors(ctx: RecallContext, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
-    """Return the hits with each missing memory that supersedes one of them, before that one.
+    """Return the hits with the missing memories that supersede them, each before the hit that it supersedes.
 
     The words of a question often match only the older statement: "the queue" is in "we use Redis for the queue", but
     not in "scrap redis, we moved to NATS".
@@ -77,7 +77,7 @@ async def with_successors(ctx: RecallContext, hits: Sequence[Hit], project_id: s
 
 
 async def _latest(ctx: RecallContext, query: ParsedQuery, limit: int) -> list[Hit]:
-    """Return the latest memories of the time and kind in a query that has no other words."""
+    """Return the latest memories of the time and kinds that a query without other words names."""
     found = await memories.latest(ctx.database, query.outright, limit)
     return [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
 
@@ -98,14 +98,14 @@ async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | 
 
 
 async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence[Fused]:
-    """Return the fused hits of the engines, from the cache if the same search ran a moment ago."""
+    """Return the fused hits of the engines, from the cache if the same search ran recently with the same memories."""
     key = (query, depth, ctx.fusion, ctx.depth)
     version = ctx.engine_cache.version(await events.latest_id(ctx.database))
     if (cached := ctx.engine_cache.get(key, version)) is not None:
         return cached
     engine_query = await _engine_query(ctx, query, depth)
     fused = await find(ctx.database, ctx.index, engine_query, ctx.fusion, ctx.depth)
-    # Answers made without the embedder are not cached: it may be loaded by the next search.
+    # Results without a query vector are not cached: the embedder may be loaded when the next search runs.
     if engine_query.pending_vector is not None and await engine_query.pending_vector is not None:
         ctx.engine_cache.put(key, version, fused)
     return fused

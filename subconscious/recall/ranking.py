@@ -77,7 +77,7 @@ def decay_factor(ctx: RecallContext, memory: Memory, now: float, gone: Collectio
 
 
 def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | None) -> Hit:
-    """Return a hit with its confidence and, slightly, its rank changed; ``counts`` are the corrections of each type."""
+    """Return a hit with its confidence and, slightly, its rank adjusted by its corrections, counted by type."""
     if not counts:
         return hit
     pinned = hit.memory.pinned

@@ -47,7 +47,7 @@ class RecentTurns:
             self._messages.popitem(last=False)
 
     def set_prompt(self, session_id: str, prompt: str) -> None:
-        """Store the prompt that a session works on: its transcript line is read only later."""
+        """Store the prompt that a session works on, because its transcript line is read only later."""
         _keep(self._prompts, session_id, prompt)
 
     def prompt(self, session_id: str) -> str:
@@ -74,8 +74,8 @@ class RecentTurns:
     def add_note(self, session_id: str, text: str, once: str = "") -> None:
         """Store a note that the model must get with the next prompt, because the command that wrote it started no turn.
 
-        A command can run twice, for its hook and for the job of its spool entry. ``once`` is that entry's name: only
-        its first note is stored.
+        A command can run twice, for its hook and for the job of its spool entry. ``once`` is that entry's name: of
+        several notes with the same ``once``, only the first is stored.
         """
         if once and once in self._noted:
             return

@@ -1,6 +1,6 @@
 """Estimates the probability that a memory is about a query, as a number that is comparable between queries.
 
-Fused scores order the hits of one query and mean nothing between queries: the best of many poor hits also scores 1.
+Fused scores order the hits of one query but can't be compared between queries: the best of many poor hits scores 1.
 Proactive surfacing needs a measure that does not depend on other hits. It is a logistic function of the cosine, the
 share of the query's terms in the memory, their weight (BM25), the names of the query in the memory, and the length of
 the query. The coefficients are rounded. `bench/surfacing.py` measures how many right and wrong memories pass a

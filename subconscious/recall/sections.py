@@ -66,7 +66,7 @@ def named(parts: Sequence[Section], name: str) -> Section | None:
 
 
 def nearest(parts: Sequence[Section], asked: str) -> Section | None:
-    """Return the section with the most words of a query; words of its name count twice. None if no section has any."""
+    """Return the section with the most words of a query (in the name they count twice); None if no section has any."""
     wanted = stems(asked)
     scores = [(2 * len(wanted & stems(part.name)) + len(wanted & stems(part.body)), part) for part in parts]
     best = max(scores, key=lambda scored: scored[0], default=None)

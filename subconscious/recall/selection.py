@@ -20,13 +20,13 @@ SUMMARY = "meta"
 """The kind of memories that summarise others."""
 
 AS_RELEVANT = 0.8
-"""The share of a memory's relevance from which its summary may replace it: summaries are longer and less specific."""
+"""A summary needs this share of a memory's relevance to replace it: summaries are longer and less specific."""
 
 FAR = 0.25
 """The cosine of the local embedder below which two texts are unrelated."""
 
 FAR_FROM_PATH = 0.4
-"""The same for a query that is a path: the short pieces of any path are a little similar to most texts."""
+"""FAR for a query that is a path: the short parts of any path are a little similar to most texts."""
 
 _PATH = re.compile(r"\S*[/\\]\S*")
 
@@ -72,7 +72,7 @@ def _is_match(hit: Hit, query: str) -> bool:
 
 
 def _contains(text: str, symbols: str) -> bool:
-    """Whether a text contains symbols or a whole number; a single punctuation mark is in too many texts to count."""
+    """Whether a text contains symbols or a whole number. False for one punctuation mark: too many texts contain it."""
     before, after = ("(?<!\\d)" if symbols[:1].isdigit() else ""), ("(?!\\d)" if symbols[-1:].isdigit() else "")
     return symbols not in set(punctuation) and bool(re.search(f"{before}{re.escape(symbols)}{after}", text))
 

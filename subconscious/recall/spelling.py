@@ -1,4 +1,4 @@
-"""Corrects words of a query that occur in no memory, by the most similar word that does."""
+"""Corrects query words that occur in no memory: replaces each with the most similar word that occurs in one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 async def corrections(database: Database, text: str, project_id: str | None) -> dict[str, str]:
-    """Return the words of a query that occur in no memory, each with the most similar word that does."""
+    """Return the words of a query that occur in no memory, each with the most similar word that occurs in one."""
     words = [word for word in terms(text) if is_correctable(word)]
     unknown = await full_text.unknown(database, words, projects_of(project_id))
     if not unknown:
@@ -46,13 +46,13 @@ def is_correctable(word: str) -> bool:
 
 
 def words_used(texts: Iterable[str]) -> Counter[str]:
-    """Return how often the words that could be a correction occur in some texts. CPU-bound: run it in a thread."""
+    """Count the words in ``texts`` that are long enough to be a correction. CPU-bound: run it in a thread."""
     found = (word for text in texts for word in _WORD.findall(text.casefold()))
     return Counter(word for word in found if len(word) >= SHORTEST - 1)
 
 
 def nearest(word: str, used: Mapping[str, int]) -> str:
-    """Return the most similar word in ``used``, among equals the most frequent; "" if all differ by too much."""
+    """Return the most similar word in ``used`` (of several, the most frequent); "" if all words differ too much."""
     most = 2 if len(word) >= LONG else 1
     near = (
         (mistakes, -count, other)

@@ -49,9 +49,9 @@ class Tiers:
 def shorten(memory: Memory, asked: str, room: int | None, section: str = "") -> ShortenedText:
     """Return a memory in at most ``room`` characters (None: no limit).
 
-    If the text fits, it is returned whole, with the files if there is a limit and room for them; else the summary and
-    the sentences most similar to the query. ``section`` names the only section to return, if the memory has such a
-    section.
+    A text that fits is returned whole, with the memory's files if there is a limit and room for them. A longer text is
+    replaced by the summary and the sentences most similar to the query ``asked``. ``section`` is the only section to
+    return; without such a section, the whole memory is used.
     """
     wanted = _section(memory, section) if section else None
     whole = f"{wanted.name}: {wanted.body}" if wanted is not None else memory.content
@@ -145,7 +145,7 @@ def _is_beginning(text: str, summary: str) -> bool:
 
 
 def clipped(text: str, room: int) -> str:
-    """Return the beginning of a text, cut between words, never within a number with gaps or a code span."""
+    """Return the beginning of a text, cut between words, but never within a code span or a number with spaces."""
     if len(text) <= room:
         return text
     at = max(0, room)

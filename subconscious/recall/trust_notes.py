@@ -20,7 +20,7 @@ AT_ONCE = 10
 async def reputes(
     database: Database, found: Sequence[Memory], settings: Settings, now: float, project_id: str | None = None
 ) -> dict[int, Repute]:
-    """Return the trust in each memory from the view of ``project_id``; {} if trust marks are switched off."""
+    """Return the trust in each memory as seen from ``project_id``; {} if trust marks are switched off."""
     if not settings.trust_marks:
         return {}
     known: dict[int, Repute] = {}
@@ -46,7 +46,7 @@ async def _reputes(
 async def of_hits(
     database: Database, hits: Sequence[Hit], settings: Settings, now: float, project_id: str | None = None
 ) -> list[Hit]:
-    """Return the hits with the trust in their memories; it is looked up only for hits that lack it."""
+    """Return the hits with the trust in their memories, which is looked up only for hits without it."""
     missing = [hit.memory for hit in hits if hit.repute is None]
     known = await reputes(database, missing, settings, now, project_id)
     return [replace(hit, repute=hit.repute or known.get(hit.memory.id)) for hit in hits]
@@ -61,5 +61,5 @@ def _repute(memory: Memory, bearing: Iterable[Link], level: Level, stale: bool) 
 
 
 def _is_stale(memory: Memory, now: float, days: float) -> bool:
-    """Whether a memory was neither stated nor used within ``days``; pinned memories are never stale."""
+    """Whether a memory was neither stated nor used in the last ``days``; pinned memories are never stale."""
     return not memory.pinned and now - decay.last_alive(memory) > days * decay.DAY

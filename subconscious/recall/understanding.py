@@ -18,7 +18,7 @@ from subconscious.store.filters import Filter, phrase
 from subconscious.text.terms import terms
 
 MOST = 8
-"""The most phrases, and the most excluded words, that count."""
+"""The most phrases, and the most excluded words, of a query that are used; further ones are ignored."""
 
 _QUOTED = re.compile(r"(?<!\S)(-?)[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d](?!\w)")
 # At least three letters, so that `rm -rf` excludes nothing.
@@ -52,7 +52,7 @@ class ParsedQuery:
 
     @property
     def outright(self) -> Filter:
-        """Return the filter of a query without words, in which the time and kinds of the query are conditions."""
+        """Return the filter ``which`` with the time and kinds of the query as further conditions."""
         span = self.span or Span()
         since = span.since if self.which.since is None else self.which.since
         until = span.until if self.which.until is None else self.which.until

@@ -1,4 +1,4 @@
-"""Decides by words whether an answer used a memory, and computes a priority from the uses.
+"""Decides from shared words whether an answer used a memory, and computes a memory's priority from its uses.
 
 The priority affects ranks only, never the confidence: use does not make a statement true.
 """
@@ -16,7 +16,7 @@ BOUND = 1.0
 ENOUGH_NAMES = 2
 """An answer that contains this many of a memory's names and numbers, except those in the request, used the memory."""
 SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
-"""The minimum share of a memory's own words in an answer that shows use: with one of its names, and without a name.
+"""The share of a memory's own words that an answer must contain to count as use: with one of its names, and without.
 
 Without a name, the answer must also have at least FEWEST_WORDS of the memory's own words.
 """

@@ -1,7 +1,7 @@
 """Stores sentences of the assistant's answers with a session, so that relevant ones can be shown with later prompts.
 
 A hand-over has little room for anything but the last report. Here, every answer that ended a turn (a report) is
-examined. A sentence is kept on the same conditions as in a hand-over: it is about the session's own work, states no
+examined. A sentence is kept under the same conditions as in a hand-over: it is about the session's own work, states no
 rules, and does not repeat the output of a tool. `closest` finds the sentences that a prompt is about.
 """
 
@@ -25,7 +25,7 @@ from subconscious.text import wording
 from subconscious.text.terms import stem, terms
 
 MOST_ANSWERS = 30
-"""The number of answers of one session that are kept, the latest."""
+"""The number of latest answers that are kept of one session."""
 
 MOST_TOLD = 12
 """The most sentences that are kept of one answer."""
@@ -79,7 +79,7 @@ def _request(text: str) -> str:
 
 
 ANSWERS, SENTENCES = 6, 24
-"""The most answers that are compared by sentence, and the most of their sentences that are compared by meaning.
+"""The most answers whose sentences are compared with a prompt by words, and the most that are then compared by meaning.
 
 Useful sentences often share few words with the prompt but belong to an answer that shares many.
 """
@@ -97,7 +97,7 @@ _CODE = re.compile(r"`[^`]+`|\w+\.[a-z]{1,4}\b|[a-z]\w*[A-Z]\w*|\w+_\w+")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The words that a prompt and a sentence share. ``place`` is the index of the answer, ``line`` of the sentence."""
+    """How a sentence matches a prompt. ``place`` is the index of its answer, ``line`` its index in that answer."""
 
     place: int
     line: int
@@ -109,7 +109,7 @@ class Compared:
     def probability(self, cosine: float, request: float) -> float:
         """Return the probability that the sentence helps.
 
-        ``cosine`` compares the prompt with the sentence, ``request`` the prompt with the request before the answer.
+        ``cosine`` is that of the prompt and the sentence, ``request`` that of the prompt and the answer's request.
         """
         raw = CONSTANT + COSINE * cosine + REQUEST * request + STRENGTH * self.strength
         return 1.0 / (1.0 + math.exp(-raw - ANSWER * self.answer - FRESH * self.fresh - CODE * self.code))

@@ -1,4 +1,4 @@
-"""Decides whether a first prompt continues the work of the last session, so that its whole hand-over is shown.
+"""Decides whether a first prompt continues the work of the last session, whose whole hand-over is then shown.
 
 On a main branch, nothing at the start of a session shows whether the next task is related to the last session. The
 first prompt may show it: it says "continue", asks for the commit, or names the files, the branch or the subject of the
@@ -33,14 +33,14 @@ COMPARED = 100
 LATELY, FEW = 20, 2
 """The number of latest sessions in which changed files are counted (LATELY).
 
-A file name identifies the last session's work if at most FEW of them, or a quarter of them, changed the file.
+A file name identifies the last session's work if at most FEW, or a quarter, of these sessions changed the file.
 """
 
 LONGEST = 400
 """The most characters of a prompt that are compared by meaning."""
 
 SHORT = 12
-"""The most words of a prompt that may say nothing but "continue"."""
+"""The most words of a prompt that counts as a request to continue because it contains a word such as "continue"."""
 
 SHORTEST_NAME = 5
 """The minimum number of characters of a file name for it to identify a file."""

@@ -38,7 +38,7 @@ _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
 """Subjects of commits that a test probably made in a temporary repository: one word, or "initial commit"."""
 
 _SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]+[A-Z][A-Za-z]+|[A-Z]+_[A-Z_]{2,})\b")
-"""Names of several parts, such as ``read_file`` or ``readFile``, which occur only in code."""
+"""Names made of several words, such as ``read_file`` or ``readFile``, which occur only in code."""
 MOST_SYMBOLS = 200
 LONGEST_WRITTEN = 20_000
 """The maximum number of characters of one edit that are searched for names in code."""
@@ -169,12 +169,12 @@ class _Log:
     def _take_symbols(self, written: str) -> None:
         names = dict.fromkeys(_SYMBOL.findall(written))
         for name in self._clean(" ".join(names)).split():
-            if name in names:  # not a part of a redacted secret
+            if name in names:  # otherwise, it is a part of a redacted secret
                 self._symbols.pop(name, None)
                 self._symbols[name] = None
 
     def _take_list(self, todos: Any) -> None:
-        """Replace the whole task list: older clients write all of it each time."""
+        """Replace the whole task list, because older clients write the whole list each time."""
         items = [todo for todo in todos if isinstance(todo, Mapping)] if isinstance(todos, list) else []
         self._tasks = {
             str(number): (self._short(string(item, "content")), string(item, "status"))
@@ -215,7 +215,7 @@ class _Log:
 
 
 def _only_looks(command: str) -> bool:
-    """Whether a command only reads: its failure leaves no work undone."""
+    """Whether a command only reads, so that its failure leaves no work undone."""
     found = parse_command(command)
     return bool(found) and all(map(only_looks, found))
 

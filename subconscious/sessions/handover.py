@@ -76,7 +76,7 @@ _PERMITS = re.compile(
 )
 _MARKS = (".", "!", "?", ";", "\u3002", "\uff01", "\uff1f")
 _JOINS = re.compile(r"[\s,_.\u2013\u2014-]+")
-"""Signs that join the words of a file name."""
+"""Characters that join the words of a file name."""
 
 _ENDS = re.compile(r"[.;!?\u3002\uff01\uff1f](?= )")
 
@@ -165,7 +165,7 @@ def harmless(text: str) -> str:
 
 
 def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]:
-    """Yield the open points that can be quoted, without the failed command: it is a separate part of a hand-over."""
+    """Yield the open points that can be quoted, without the failed command, which is a separate part of a hand-over."""
     known = replace(sketch, deeds=replace(sketch.deeds, failed=""))
     points = (_with_choices(point, sketch.answer, transcript) for point in left_open_in(known))
     return (
@@ -174,16 +174,16 @@ def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]
 
 
 def _claims(point: str) -> bool:
-    """Whether the assistant's question, or its open list items, make a claim that planted text typically makes."""
+    """Whether an open point (the assistant's question, or its open tasks) makes a claim typical of planted text."""
     said = point.removeprefix(HAD_ASKED) if point.startswith(HAD_ASKED) else point.removeprefix(ON_ITS_LIST)
     return is_claim(said.strip('"'))
 
 
 def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str:
-    """Return an open point; if it is a question that asks for a choice, with the choices.
+    """Return an open point, with the choices if it is a question that asks for a choice.
 
-    Return "" if the choices are unknown or fail the checks of the assistant's reports: choices are the assistant's
-    words, too.
+    Return "" if the choices are unknown or fail the checks for the assistant's reports: choices are also the
+    assistant's words.
     """
     question = question_in(answer)
     if not point.startswith(HAD_ASKED) or not asks_to_choose(question):
@@ -210,7 +210,7 @@ def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
 
 
 def permits(request: str) -> bool:
-    """Whether a request permits something. A permission holds only in its session; a hand-over would extend it."""
+    """Whether a request gives a permission, which is valid only in its session and must not be handed over."""
     return bool(_PERMITS.search(request))
 
 
@@ -282,7 +282,7 @@ def joined(sentences: Sequence[str]) -> str:
 
 
 def whole_sentences(text: str, length: int) -> str:
-    """Return the whole sentences at the beginning of a text that fit into ``length`` characters, or else words."""
+    """Return the whole sentences at the beginning of a text that fit into ``length`` characters; if none, words."""
     return sentences_within(text, length) or wording.shorten(text, length - 1)
 
 

@@ -1,4 +1,4 @@
-"""Finds earlier sessions on the subject of a prompt by shared words. Rare words count more. No input or output."""
+"""Finds earlier sessions on the subject of a prompt by shared words. Rare words count more. No I/O."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Likeness:
     requests: float
 
     def probability(self, cosine: float) -> float:
-        """Return the probability that the hand-over helps; ``cosine`` compares the prompt with its `gist`."""
+        """Return the probability that the hand-over helps, from the cosine of the prompt and the hand-over's `gist`."""
         raw = CONSTANT + COSINE * cosine + STRENGTH * self.strength + NAMES * self.names
         return 1.0 / (1.0 + math.exp(-raw - MARGIN * self.margin - REQUESTS * self.requests))
 
@@ -70,7 +70,7 @@ def gist(left: Handover) -> str:
 
 
 def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likeness]:
-    """Return at most ``most`` sessions, ordered by how much their hand-overs share with a prompt, the best first."""
+    """Return the ``most`` sessions with hand-overs that share the most words with a prompt, the best first."""
     asked = frozenset(stem(term) for term in terms(prompt))
     texts = [_words(_story(left)) for left in sessions]
     rarity = rarity_of(asked, texts)

@@ -31,9 +31,9 @@ LOOKED_AT = 100
 """The number of latest sessions of a project that are compared with a prompt."""
 
 COMPARED = 2
-"""How many sessions, those that share the most words with the prompt, are also compared by meaning.
+"""How many of the sessions that share the most words with a prompt are also compared by meaning.
 
-Each of them costs an embedding.
+Each of these comparisons needs an embedding.
 """
 
 A_SESSION = 4
@@ -56,10 +56,10 @@ Six of ten labelled pairs above this value were helpful.
 """
 
 SHORTEST_REFUSED = 20
-"""A rejected text must have at least this many characters for sentences that contain it to be left out, too."""
+"""Sentences that contain a rejected text are left out if the rejected text has at least this many characters."""
 
 NEAR = 0.65
-"""A high cosine that few texts exceed: a sentence that would be too unlikely even at this cosine is not embedded."""
+"""A cosine that few texts exceed. A sentence that would be unlikely to help even at this cosine is not embedded."""
 
 EMBEDDING_SECONDS = 0.1
 """The seconds after which no further sentence is embedded, because the prompt waits. Most sentences are cached."""
@@ -71,7 +71,7 @@ SENTENCES = 5
 """The maximum number of sentences of one answer that are shown."""
 
 FEWEST_NEW_WORDS = 3
-"""The minimum number of words of a sentence that its request does not contain."""
+"""A sentence must have at least this many words that the request before its answer does not contain."""
 
 USEFUL = 0.3
 """The minimum probability of helping for a whole hand-over to be shown.
@@ -81,7 +81,7 @@ Six of ten labelled pairs above this value were helpful.
 
 
 WORTH_EMBEDDING = 0.05
-"""A hand-over is compared by meaning only if, at a typical cosine, its probability of helping is at least this."""
+"""A hand-over is compared by meaning only if its probability of helping is at least this at the cosine ORDINARY."""
 
 ORDINARY = 0.4
 LONGEST = 400
@@ -169,7 +169,7 @@ def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]
     """Yield each answer with its session, reduced to the sentences that may be quoted.
 
     Left out are sentences that a person rejected, that can't be understood alone, or that the present session already
-    got in a hand-over. ``had`` are the ids of the sessions whose hand-over it got.
+    got in a hand-over. ``had`` are the ids of the sessions whose hand-overs the present session got.
     """
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
@@ -199,12 +199,12 @@ async def _weighed(
 ) -> list[_Likely]:
     """Return the likely sentences with their probabilities.
 
-    If one sentence can't be embedded, the result is empty: a slow remote embedder would be slow each time. ``near``
-    begins with the best matches by words; sentences that are not reached within EMBEDDING_SECONDS are left out.
+    If one sentence can't be embedded, the result is empty: a remote embedder that is slow once would be slow for each
+    sentence. ``near`` begins with the best matches by words; sentences not reached in EMBEDDING_SECONDS are left out.
     """
     asked = await ctx.embed(words[:LONGEST]) if near else None
     found: list[_Likely] = []
-    until = time() + EMBEDDING_SECONDS  # the clock of a replay stands still, so its result never depends on speed
+    until = time() + EMBEDDING_SECONDS  # a replay stops this clock, so its result doesn't depend on speed
     for one in near if asked is not None else ():
         if time() > until:
             break

@@ -35,7 +35,7 @@ LEAST = 40
 """The beginning of a part, or of an answer, that has no more characters than this is too short to show."""
 
 NAMED_AMONG = 5
-"""How many of the latest sessions are compared with a branch's name: few, because a session waits meanwhile."""
+"""How many of the latest sessions are compared with a branch's name: few, because the new session has to wait."""
 
 FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
 """A branch counts as named after a session if the session's hand-over contains enough words of the branch's name.
@@ -70,7 +70,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 class StartingPoint:
     """Where a session begins, which determines what is handed over.
 
-    ``folder`` is its checkout, "" if there is none. Only sessions that ended after ``since`` are new to it.
+    ``folder`` is the session's checkout, "" if there is none. Sessions that ended before ``since`` are not handed over.
     """
 
     session_id: str
@@ -136,9 +136,9 @@ def fits_a_start(left: Left, branch: str) -> bool:
     """Whether a session gets a hand-over at its start: the work was on the same branch, or was interrupted recently.
 
     The first session on a new branch also gets the work that the branch is named after. On a main branch, only work of
-    the last two days counts. If the branch is unknown, every hand-over is shown. Readers of replayed sessions called
-    hand-overs of recent work on the same branch fair or helpful, and those from other branches and of older work on a
-    main branch useless.
+    the last two days counts. If the branch is unknown, every hand-over is shown. In replayed sessions, readers rated
+    hand-overs of recent work on the same branch as fair or helpful, and hand-overs from other branches or of older work
+    on a main branch as useless.
     """
     recent = time() - left.session.last_event_at <= RECENT
     broke_off = left.session.status == "interrupted" and recent
@@ -182,7 +182,7 @@ def lines_of(
 
 
 def briefly(left: Left) -> Left:
-    """Return a hand-over, with a shorter report if its work is finished and on a main branch: the code shows the rest.
+    """Return a hand-over; its report is shorter if the work is finished and on a main branch: the code shows the rest.
 
     Work counts as finished if the hand-over has no open points.
     """
@@ -259,7 +259,7 @@ def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:
-    """Whether a memory in the context says what ``text`` says: one contains the other."""
+    """Whether ``text`` repeats a memory in the context (``known``): one of the two contains the other."""
     folded = _folded(text)
     return any(one and (one in folded or folded in one) for one in known)
 

@@ -25,7 +25,7 @@ REPORT = "report"
 """The turn id of a report's sentences: they are compared with what tools printed, but not with the assistant's text."""
 
 STATUS_LENGTH = 80
-"""A sentence about checks with more characters than this says something else, too."""
+"""A sentence about checks with more characters than this also says something else."""
 
 LEAST_CELL = 3
 """The minimum number of words of an informative table cell."""
@@ -103,7 +103,7 @@ _FINISHED = re.compile(
     r"(?:(?:now|successfully)\b\W*)?$|(?:committed|pushed)\b|commit succeeded\b)",
     re.IGNORECASE,
 )
-"""Sentences that say that something is done without naming it, or that it is committed: commits are listed anyway."""
+"""Sentences that say that something unnamed is done, or that work is committed: hand-overs list commits anyway."""
 
 _FRAGMENT = re.compile(
     r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,\uff1a\uff0c\u3001]$"
@@ -120,7 +120,7 @@ _LIST = re.compile(
     r"(?: (?:changed|edited|modified|touched|updated))?\s*:)?(?:\W|\b(?:and|[ADMR]|\d+(?: lines?| more)?)\b)*",
     re.IGNORECASE,
 )
-"""What is left of a list of files without their names. A hand-over lists the changed files anyway."""
+"""What remains of a list of files without the file names. Such lists are skipped: a hand-over lists changed files."""
 
 _HOST = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
@@ -144,7 +144,7 @@ class Transcript:
 
 
 def without_status(sentences: Sequence[str]) -> list[str]:
-    """Return the sentences that say more than that checks passed; none if all only say that something is done."""
+    """Return the sentences that say more than how checks ended; none if all only say that something is done."""
     if all(_is_short(one, _FINISHED) for one in sentences):
         return []
     return [one for one in sentences if not _is_short(one, _CHECKS)]
@@ -171,7 +171,7 @@ def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
 
 
 def own_claims(sentences: Sequence[str], transcript: Transcript) -> list[str]:
-    """Return the sentences that can be quoted, as far as the transcript shows where they come from."""
+    """Return the sentences that are the session's own according to the transcript, so that they can be quoted."""
     return [one.candidate.content for one in _traced(sentences, transcript) if is_of_session(one)]
 
 
@@ -208,7 +208,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
 
 def _row_in_words(line: str) -> str:
-    """Return a table row as a sentence that begins with its first cell, "" if it says little; other lines as is."""
+    """Return a table row as a sentence that begins with its first cell, "" if it is not informative; else the line."""
     if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return line
     first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
@@ -245,7 +245,7 @@ def _is_poisoned(answer: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def only_tells(sentence: str) -> bool:
-    """Whether a sentence only reports events: no rule, risky command or host.
+    """Whether a sentence only reports events: it contains no rule, risky command or host.
 
     Cached, because a hand-over is made after each turn.
     """

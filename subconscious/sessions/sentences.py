@@ -10,7 +10,7 @@ FEWEST_WORDS = 5
 """The minimum number of words, not counting code, of a sentence that is clear by itself."""
 
 FEWEST_LETTERS = 12
-"""The same in letters, for languages without spaces between words."""
+"""The minimum number of letters instead, for languages without spaces between words."""
 
 _LEANS = re.compile(
     r"\W*(?:(?:this|that|these|those|it|they|both(?! `)|he|she|here|there|so|but|and|also|then|thus|otherwise"

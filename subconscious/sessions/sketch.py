@@ -101,7 +101,7 @@ class Sketch:
     deeds: Deeds = field(default_factory=Deeds)
 
     def after(self, turns: Sequence[Turn], decided: Iterable[str] = (), *, stopped: bool = False) -> Sketch:
-        """Return the sketch after more turns; ``decided`` are the user's statements in them, as they were captured.
+        """Return the sketch after more turns; ``decided`` are the statements of the user that were captured from them.
 
         ``stopped`` says that the user interrupted the assistant and has typed nothing since.
         """
@@ -216,7 +216,7 @@ def _recent_turns(statements: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _count(known: Mapping[str, int], found: Iterable[str], weight: int = 1) -> dict[str, int]:
-    """Return the updated counts of names; if there are too many names, without the least frequent ones."""
+    """Return the updated counts of names; if there are too many names, the least frequent ones are dropped."""
     counted = Counter(dict(known))
     for name in found:
         if wording.content_words(name):

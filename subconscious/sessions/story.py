@@ -1,8 +1,8 @@
 """Hand-overs that a language model worded (stories): the model's input, and the parts of its reply that are used.
 
-The next session reads the text, and the model may have trusted a file or a page. So what the user decided must be told
-in the user's words, and the other parts must be about the session's own work, like a report (`sessions.handover`). A
-reply that looks like an attack, contains a secret or repeats the output of a tool is not used.
+The next session reads the text, and the model may have trusted a file or a page. So the user's decisions must be in the
+user's words, and the other parts must be about the session's own work, as in a report (`sessions.reports`). A reply
+that looks like an attack, contains a secret or repeats the output of a tool is not used.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def record_of(sketch: Sketch) -> dict[str, Any]:
 
 
 def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
-    """Check a model's wording of a session. It reads the transcript: run it in a thread.
+    """Check a model's wording of a session. Reads the transcript: run it in a thread.
 
     A part that fails is replaced by that part of ``offline``, which was made without a model. ``typed`` are further
     statements of the user.
@@ -136,7 +136,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
     """Return the hand-over with the parts that passed; requests and report stay as they are.
 
-    Which changes were left uncommitted is added, because a model rarely says it.
+    If changes were left uncommitted, this is added, because a model rarely says so.
     """
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
     if "done" in parts and LEFT in offline.done:
@@ -164,7 +164,7 @@ def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[st
     if not transcript.path.is_file():
         return "its transcript is gone"
     sentences = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]
-    # In a sentence about a commit only the verb is left, which Git's own output contains, too.
+    # Without the commit's subject, only a verb of a sentence may be left, which Git also prints.
     reported = [sentence for sentence in sentences if len(wording.content_words(sentence)) >= LEAST_WORDS]
     return "" if len(own_words(reported, transcript)) == len(reported) else "it repeats what a tool said"
 

@@ -47,7 +47,7 @@ def read_config(config: Path) -> dict[str, Any]:
 def require_written(home: Path) -> None:
     """Raise SettingsError for an empty config.toml.
 
-    A crash during writing can leave it empty. The defaults would turn on what the user had turned off.
+    A crash during writing can leave the file empty, and the defaults would turn on what the user had turned off.
     """
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:

@@ -1,6 +1,6 @@
-"""The state folder and its paths (docs/protocol.md). It is fast to import, because every command imports it.
+"""The state folder and its paths (docs/protocol.md). This module must import fast, because every command imports it.
 
-Hooks can't import this, so ``hooks/`` repeats the rules of ``find_home``; a test compares the results of both.
+Hooks can't import it, so ``hooks/`` repeats the rules of ``find_home``; a test compares the results of both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SOCKET_PATH_LIMIT = 100
 """The maximum length, in bytes, of a full path to which a socket can be bound (systems allow 104 to 108)."""
 
 
-class Home(NamedTuple):  # no dataclass: those load `inspect`
+class Home(NamedTuple):  # not a dataclass: dataclasses import `inspect`
     """The paths of one state folder (docs/protocol.md)."""
 
     root: Path
@@ -131,7 +131,7 @@ def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
         if _usable(candidate):
             return Home(Path(candidate))
     temporary = environ.get("TMPDIR") or "/tmp"  # noqa: S108 - a private folder in it, checked below
-    if not temporary.startswith("/"):  # relative to the repository of the session
+    if not temporary.startswith("/"):  # it would be relative to the session's repository
         return None
     fallback = os.path.join(temporary, f"subconscious-{os.getuid()}")  # noqa: PTH118
     return Home(Path(fallback)) if _private(fallback) else None
@@ -151,7 +151,7 @@ def _usable(path: str) -> bool:
 
 
 def _private(path: str) -> bool:
-    """Whether ``path`` is, or can be created as, a folder that only this user can access: no link, mode 0700."""
+    """Whether ``path`` is, or can be created as, a folder (not a link) that only this user can access: mode 0700."""
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102
     except FileExistsError:

@@ -1,8 +1,8 @@
 """Settings: read from SUBCONSCIOUS_* variables, config.toml and the plugin's options, in this order of priority.
 
-For keys the order of priority is config.toml, the options, the variables. A session's own variables arrive with its
-requests and apply only to these requests. A session's keys are not read here: they also arrive with its requests, over
-the socket, and the daemon uses them for that session's calls to a model.
+For API keys, the order is: config.toml, the plugin's options, the variables. A session's own variables arrive with its
+requests and apply only to these requests. A session's keys are not read here: they arrive with its requests over the
+socket, and the daemon uses them for that session's calls to a model.
 """
 
 from __future__ import annotations
@@ -216,9 +216,9 @@ class _Common(Tuning, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Give variables priority over the arguments (config.toml and plugin options); read no .env file of a project.
+        """Give variables priority over the arguments (config.toml and plugin options); ignore a project's .env file.
 
-        For keys the order is reversed: variables come last.
+        For keys, the order is reversed: the process's variables come last, and a session's variables are ignored.
         """
         del env_settings, dotenv_settings, file_secret_settings
         of_session, of_process = _SessionSource(settings_cls), _VariablesSource(settings_cls)

@@ -1,6 +1,6 @@
 """Fixed values of the product that users have no reason to change.
 
-They are read like settings (``settings.rrf_k``) but can't be set: if config.toml has one of them, a line is logged.
+They are read like settings (``settings.rrf_k``) but can't be set: if config.toml has one of them, a warning is logged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ class Tuning:
     """The values; docs/figures.md describes how they were measured."""
 
     calibration_prior: ClassVar[float] = 30
-    """Weight of a stated confidence, as a number of decisions."""
+    """Weight of a capture's stated confidence against people's decisions, as a number of decisions."""
 
     calibration_days: ClassVar[float] = 180
     """Days after which a decision counts half."""
@@ -24,7 +24,7 @@ class Tuning:
     """Cosine above which two statements may be the same."""
 
     chunk_overlap: ClassVar[int] = 4
-    """Turns shared by two consecutive chunks."""
+    """Turns shared by two consecutive chunks of a transcript."""
 
     redaction_log: ClassVar[int] = 5000
     """The maximum number of findings that `subconscious redactions` can list."""
@@ -66,10 +66,10 @@ class Tuning:
     """Weight of the links in `relative`."""
 
     fusion_near: ClassVar[float] = 0.25
-    """Share of a linked memory's score that is added to a memory's own score."""
+    """Share of the scores of a memory's neighbours in its session that is added to the memory's own score."""
 
     fusion_session: ClassVar[float] = 0.2
-    """Bonus for memories of a session with many hits."""
+    """Bonus for memories of a session with good hits."""
 
     fusion_names: ClassVar[float] = 0.5
     """Bonus for tags and files named in the query."""
@@ -165,7 +165,7 @@ class Tuning:
     """Memories in one rendered file, at most."""
 
     friction_sessions: ClassVar[int] = 3
-    """Number of sessions with the same trouble from which the trouble counts as a pattern."""
+    """Number of sessions that must have the same problem for it to count as a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
     """The longest pause before a call is repeated, in seconds; after a longer retry-after delay, a job repeats it."""
@@ -222,7 +222,7 @@ class Tuning:
     """Weight of the best hits in the query of a second search; 0: no second search."""
 
     recall_alike: ClassVar[float] = 0.95
-    """Cosine from which two hits count as the same and one is shown."""
+    """Cosine above which two hits count as the same, and only the better one is shown."""
 
     stale_days: ClassVar[float] = 90
     """Days without use after which a memory is stale."""
