@@ -285,6 +285,14 @@ def test_an_objection_alone_says_nothing_worth_keeping(text: str) -> None:
     assert typed.extract([turn(text)]) == []
 
 
+def test_alternatives_that_nobody_has_chosen_are_not_kept(embedder: LocalEmbedder) -> None:
+    text = "the import should either:\n\nAlways pass a default name when the field is empty\nNever store empty names\n"
+    after = "We always store timestamps in utc."
+    said = turn(text + after)
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert [one.content for one in found] == [after]
+
+
 def test_plain_lines_of_a_log_are_pasted_too() -> None:
     said = """it failed with these errors:
 [worker] attempt 1 of 3 failed with code 1

@@ -123,6 +123,14 @@ _QUALIFIES = re.compile(
 _ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W{0,4}")
 """A few words in brackets, as programs print them: "(no output)"."""
 
+_EITHER = re.compile(
+    r"\b(?:either|one of (?:the following|these)|(?:options|alternatives)(?: are)?):\s*\Z", re.IGNORECASE
+)
+"""The end of a sentence before alternatives, none of which is chosen yet."""
+
+ALTERNATIVES = 2
+"""How many sentences after such an end count as alternatives."""
+
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
     """Return the most probable statements of each typed message, without duplicates."""
@@ -158,6 +166,8 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
     said = [one for one in sentences(turn.text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
     if len(said) > MOST_SENTENCES:
         return []
+    open_choices = {at for at, one in enumerate(said) if _EITHER.search(one)}
+    said = [one for at, one in enumerate(said) if open_choices.isdisjoint(range(at - ALTERNATIVES, at + 1))]
     return [
         judge.Spoken(
             sentence,
