@@ -106,7 +106,7 @@ class Changes(Handler):
     async def cmd_timeline(self, args: ChangesArgs) -> TimelineResult:
         """Return a page of changes (acts) and memories shown to sessions, latest first. Only a person may read it."""
         if args.origin is not Origin.USER:
-            # It quotes what is in quarantine.
+            # The timeline quotes captures that are in quarantine.
             raise RequestError("only a person may read the timeline, not the assistant", "run `subconscious ui`")
         project = None if args.everywhere else await self.project(args)
         start = Cursor(args.before_event, args.before_surface)

@@ -118,7 +118,7 @@ async def _contributions(
         others = [one for one in await captures.of_memory(tx, memory_id) if one["session_id"] != session_id]
         mine = memory.session_id == session_id
         alone = (mine or bool(others)) and not any(one["status"] in NOT_CLOSED for one in others)
-        # A statement of less trusted origin than the memory's did not raise its recurrence.
+        # A statement of an origin less trusted than the memory's own did not raise the memory's recurrence.
         counted = [one for one in own_captures if one["memory_id"] == memory_id]
         times = int(any(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted))
         found.append(_Contribution(memory, mine, alone, times))
@@ -196,7 +196,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
     if not await sessions.has_story(tx, session_id):
         await sessions.restore_story(tx, session_id, before["told"])
     await model_readings.restore_withdrawn(tx, before.get("waits", []))
-    # Earlier versions recorded the second wording.
+    # Earlier versions recorded the second reason.
     reasons = (_skip_reason(session_id), f"the session {session_id} was rolled back")
     await llm_requests.restore_withdrawn(tx, session_id, reasons)
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)

@@ -106,7 +106,7 @@ class Past(Handler):
         return {"sessions": list_of(wire.Session, found)}
 
     async def cmd_given(self, args: Args) -> wire.GivenResult:
-        """Record which memories the model was shown at its request, so that it is not captured if it repeats them."""
+        """Record which memories the model requested, so that nothing new is captured when the model repeats them."""
         project = await self.here(args)
         found = await memories.get_many(self.app.database, args.ids)
         known = {number: memory for number, memory in found.items() if memory.project_id in (None, project.id)}
@@ -116,7 +116,7 @@ class Past(Handler):
             Surface(session_id, MCP_EVENT, time(), memory.id, memory.content_hash, place, reason, 1.0, 1.0)
             for place, memory in enumerate(known.values(), start=1)
         ]
-        # A hook's answer that did not arrive is withdrawn by a range of row ids, so no row may be inserted within it.
+        # The rows of a hook's answer that did not arrive are withdrawn as a range of ids: insert no other row into it.
         async with self.app.signals.answering[session_id], self.app.database.write() as tx:
             await surfaces.record(tx, project.id, given)
         return {"session_id": session_id, "given": len(given)}
@@ -169,7 +169,7 @@ class Past(Handler):
             raise NotFoundError(f"there is no session {session_id}", "`subconscious sessions` shows those that exist")
 
     async def _session(self, prefix: str) -> str:
-        """Return the id of the session that starts with ``prefix``; the prefix itself if there is not exactly one."""
+        """Return the id of the only session with an id that starts with ``prefix``; otherwise the prefix itself."""
         found = await sessions.with_prefix(self.app.database, prefix)
         return found[0].id if len(found) == 1 else prefix
 

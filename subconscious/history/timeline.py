@@ -70,7 +70,7 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> li
         wanted = rows if project_id is None else await subjects.events_of_project(app.database, rows, project_id)
         for event in filter(_is_shown, wanted):
             found.setdefault(reversal.act_id(event), []).append(event)
-        # One more than needed: the last one may continue on the next page.
+        # One act more than needed, because the events of the last act may continue on the next page.
         if len(rows) < PAGE or len(found) > limit:
             break
         before = rows[-1]["id"]
@@ -102,7 +102,7 @@ def _details(act: Sequence[Event], head: Event, known: Mapping[int, Memory]) -> 
 
 
 def _is_shown(event: Event) -> bool:
-    first = event["subject"] == "settings" and event["before"] is None  # what the first start found
+    first = event["subject"] == "settings" and event["before"] is None  # recorded at the first start
     return (reversal.is_change(event) and not first) or event["action"] in FINAL
 
 
@@ -140,7 +140,7 @@ async def _given(app: App, before: int, limit: int, project_id: str | None) -> l
     response = {row.id: text for row, text in zip(rows, became, strict=True)}
     known = await memories.get_many(app.database, [row.surface.memory_id for row in rows])
     grouped = [list(group) for _, group in groupby(rows, key=lambda row: _occasion(row))]
-    # The last one may continue beyond the page.
+    # The last group may continue beyond the page.
     whole = grouped if len(rows) < PAGE else grouped[:-1]
     return [_given_row(group, response, {n: m.summary for n, m in known.items()}) for group in whole[:limit]]
 

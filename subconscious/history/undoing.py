@@ -1,4 +1,4 @@
-"""Undo for a person: reverses changes, and updates other parts of the daemon, such as the search index."""
+"""Undoes changes at a person's request, and then updates other parts of the daemon, such as the search index."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LONGEST_KEY = 4096
 
 
 async def load_policy(home: Home, database: Database, settings: Settings) -> None:
-    """Apply these settings, and the exceptions that a person allowed, to every text from now on."""
+    """Redact every text from now on according to these settings and the exceptions that a person allowed."""
     strategies = {sort: str(getattr(settings, f"redact_{sort}")) for sort in (policy.SECRETS, *policy.PERSONAL)}
     key = await asyncio.to_thread(_key, home)
     known = policy.in_use().known if policy.in_use().key == key else KnownSecrets()
@@ -29,7 +29,7 @@ async def load_policy(home: Home, database: Database, settings: Settings) -> Non
 
 
 def _key(home: Home) -> bytes:
-    """Return the key that salts the hashes. It is not in the database: a copy of the database reveals nothing."""
+    """Return the key that salts the hashes. It is kept outside of the database: a copy of that must reveal nothing."""
     path = home.root / "redaction.key"
     if is_missing(path):
         replace_file(path, secrets.token_hex(KEY_BYTES).encode())

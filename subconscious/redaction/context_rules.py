@@ -36,7 +36,7 @@ _BARE = rf"""{_PLAIN}]{{4,200}}+(?:&{_PLAIN}=]{{1,80}}+(?![=;&]))?"""
 """A value without quotation marks. It may contain one "&", unless the next parameter or command begins there."""
 
 _NO_TEXT = r"""(?:[{\[]{1,4}["']|(?:true|false|null|none|nil|undefined)[,;&)}\]]|-?\d[\d.e+-]{0,30}[)}\]]{0,8}[,&][{\[]{0,4}(?:["']|\w{1,60}[:=]))"""
-"""The beginning of an object or a list, or a boolean, null or a number and what follows it without a space."""
+"""The beginning of an object or a list; or a boolean, null or a number, with punctuation directly after it."""
 
 _IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
 """Words between "password" and its value in a sentence."""
@@ -129,7 +129,7 @@ def _is_set(match: re.Match[str]) -> bool:
 
 
 def _secret_bare(match: re.Match[str], value: str) -> bool:
-    """Whether a bare value is a secret: random, or a word if it is assigned to an environment variable."""
+    """Whether an unquoted value is a secret: random, or a word if it is assigned to an environment variable."""
     if is_code(value):
         return False
     if _secret(match, value):
@@ -178,7 +178,7 @@ def _bare_token(match: re.Match[str], value: str) -> bool:
 
 
 def _is_public(name: re.Match[str]) -> bool:
-    """Whether a name says that its value is public. A word that merely ends like one ("said", "valid") does not."""
+    """Whether a name says that its value is public. A word that merely ends like such a name ("said") does not."""
     end = _PUBLIC_NAME.search(name[1])
     if end is None or not name[0][-1:].isspace() or name[0].rstrip()[-1:] in {":", "=", ">"}:
         return end is not None
@@ -215,7 +215,7 @@ def _given_to_command(match: re.Match[str], value: str) -> bool:
 
 
 def _given(match: re.Match[str], value: str) -> bool:
-    """Whether a value is a password, at a position where only a password can be."""
+    """Whether a value at a position where only a password can be is a real password, not a placeholder."""
     del match
     return is_password(value) and value.lower() not in {"pass", "user", "pwd"}
 

@@ -1,4 +1,4 @@
-"""The rules of gitleaks, read from its own file (gitleaks.toml, version 8.30.1, unchanged; see NOTICE).
+"""The rules of gitleaks, read from gitleaks.toml (the original file of version 8.30.1, unchanged; see NOTICE).
 
 Its patterns are for Go's regexp and are converted for Python's ``re``.
 """
@@ -62,7 +62,7 @@ def _is_secret(least: float, allowed: tuple[Allowed, ...], match: re.Match[str],
 
 
 def _allowance(row: dict[str, Any]) -> Allowed:
-    """Return a function that says if an allowlist exempts a match. Conditions on anything but the text never exempt."""
+    """Return a function that says if an allowlist exempts a match. Only conditions on the text can exempt one."""
     patterns = [python_pattern(each) for each in row.get("regexes", ())]
     words = tuple(word.lower() for word in row.get("stopwords", ()))
     target = row.get("regexTarget", "secret")

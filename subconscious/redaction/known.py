@@ -22,7 +22,7 @@ MOST_BOUNDS = 16
 """The most groups of quotes or punctuation, in one run without whitespace, beside which a value may begin or end."""
 
 MOST_SIGNS = 4
-"""The most characters of such a group that are examined for signs of a value."""
+"""The most characters of such a group that are examined for ``_SIGNS``, which may belong to the value."""
 
 _SIGNS = frozenset("!?*&@=")
 """Punctuation with which passwords begin or end."""
@@ -49,7 +49,7 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 
 def _joins(text: str, behind: int, edge: str) -> bool:
-    """Whether the character at ``behind - 1`` continues the word of ``edge``, a value's first or last character."""
+    """Whether ``edge``, a value's first or last character, is in one word with the character at ``behind - 1``."""
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 

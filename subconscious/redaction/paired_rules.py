@@ -1,4 +1,4 @@
-"""Rules for secrets that stand apart from their name: in another field, a form, a table, an address, an error."""
+"""Rules for secrets that are not next to their name: in another field, a form, a table, an address, an error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _random(match: re.Match[str], value: str) -> bool:
 
 
 def _in_object(match: re.Match[str], value: str) -> bool:
-    """Whether an object with a field "value" has the name of a secret before it."""
+    """Whether the name of a secret precedes an object with a field "value"."""
     name = _OBJECT_NAME.search(match.string, max(0, match.start() - 80), match.start())
     return name is not None and _written(name, value)
 

@@ -1,4 +1,4 @@
-"""Decides whether a value found where a secret may be is a secret, not a placeholder, a name, a path or code."""
+"""Decides whether a value at a place for a secret is a secret, and not a placeholder, a name, a path or code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACEHOLDER_MARK = re.compile(
     r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour",
     re.IGNORECASE,
 )
-"""Placeholders for values."""
+"""Signs of a placeholder that real passwords rarely contain."""
 
 _ALTERED_WORD = re.compile(
     r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
@@ -55,14 +55,14 @@ def looks_secret(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether a value in a place where only a password can be is a real password: not too short, no placeholder."""
+    """Whether a value in a place where only a password can be is a real password: neither too short nor a placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 
 def is_written_password(value: str) -> bool:
     """Whether a value in a password's position looks like a real password.
 
-    A lower-case word does; a placeholder, code, an identifier or a capitalised name does not.
+    A lower-case word counts as a password; a placeholder, code, an identifier or a capitalised name does not.
     """
     if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
@@ -74,14 +74,14 @@ def is_written_password(value: str) -> bool:
 
 
 _CALL = re.compile(r"[A-Za-z_]{3}[(\[.]|[$%#]\{|\{\{|%\(|\$\(|=>|^[<{\[(].{0,200}[>}\])]$|::")
-"""Matches code and template syntax, which is full of punctuation, too."""
+"""Matches code and template syntax, which has as much punctuation as passwords."""
 
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
 _OPERAND = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
 
 
 def is_code(value: str) -> bool:
-    """Whether a bare value is code: a name, possibly negated, with its attributes."""
+    """Whether an unquoted value with "!" or "?" is code: a name, perhaps negated or with attributes."""
     return ("!" in value or "?" in value) and _OPERAND.fullmatch(value) is not None
 
 
@@ -95,7 +95,7 @@ def is_symbol_password(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """Whether a long value is random; it may also consist of digits and letters of one case."""
+    """Whether a long value is random. Unlike for ``is_random``, its letters may all be of one case."""
     if is_random(value):
         return True
     if len(value) < 20 or not value.isalnum() or not value.isascii() or _PLACEHOLDER.search(value):

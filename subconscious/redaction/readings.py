@@ -97,7 +97,7 @@ def _trailing(text: str, end: int) -> str:
 
 
 def _is_mixed(piece: str) -> bool:
-    """Whether a piece has a digit, or a capital after its first character."""
+    """Whether a piece has a digit, or a capital letter after its first character."""
     return any(sign.isdigit() for sign in piece) or (piece != piece.lower() and piece != piece.capitalize())
 
 

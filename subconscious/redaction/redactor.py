@@ -1,4 +1,4 @@
-"""Finds secrets and personal data in a text, and replaces them by marks."""
+"""Finds secrets and personal data in a text, and replaces them with marks."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _in_tables(text: str) -> Iterator[Span]:
 def _pem_keys(text: str) -> Iterator[Span]:
     """Yield every private key in PEM format. A key without an end mark ends at the next mark or with the text.
 
-    Lines before an end mark that has no beginning are the rest of a key. A mark alone is not a key.
+    Lines before an end mark without a begin mark are the rest of a key. A mark alone is not a key.
     """
     marks = [*_PEM_MARK.finditer(text), None]
     if marks[0] is not None and marks[0][1] == "END":
@@ -167,7 +167,7 @@ def _pem_keys(text: str) -> Iterator[Span]:
 
 
 def _pem_rest(text: str, end: re.Match[str]) -> Iterator[Span]:
-    """Yield the last lines of a key of which only the end mark is in the text. The line before that may be short."""
+    """Yield the last lines of a key whose begin mark is not in the text. The line before the end mark may be short."""
     lines = [*_PEM_LINE.finditer(text, max(0, end.start() - _PEM_LONGEST), end.start())]
     full = list(takewhile(lambda line: _PEM_BODY.search(line[0]), reversed(lines)))
     for skipped in (1, 2):
@@ -198,7 +198,7 @@ def _by_rules(text: str, sort: str) -> Iterator[Span]:
 
 
 def _divided(text: str) -> Iterator[Span]:
-    """Yield tokens that are divided by line breaks or spaces. Only tokens of services with known prefixes are found."""
+    """Yield tokens that line breaks or spaces divide. Only tokens that begin with a service's known prefix are found."""
     from . import shapes
 
     collapsed = text.translate(_BREAKS)
@@ -217,7 +217,7 @@ def _has_digits(token: str) -> bool:
 
 
 def _repeated(text: str, found: list[_SortedSpan], active: Policy) -> list[_SortedSpan]:
-    """Return the findings, and every other occurrence of the same secrets."""
+    """Return the findings together with every other occurrence of the same secrets."""
     values = [(text[span.start : span.end], span.kind) for span in found if span.sort == policy.SECRETS]
     again = [(policy.SECRETS, span) for span in known.repetitions(text, values)] if values else []
     if not again:

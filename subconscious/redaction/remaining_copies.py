@@ -1,4 +1,4 @@
-"""Changes files in the state folder that may repeat the database's texts: copies, spool entries, logs, renderings."""
+"""Changes other files of the state folder with texts from the database: copies, spool entries, logs, renderings."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ NAMED_FIELDS = frozenset({3, 4, 6})
 
 PART_LETTERS = 1 << 15
 PART_BYTES = 1 << 20
-"""The bytes that are read at once of a file that is too large to be parsed."""
+"""The number of bytes that are read at a time from a file that is too large to be parsed."""
 
 
 def renew_copies(home: Home, schema: int) -> int:
-    """Replace old copies of the database, which may contain deleted data, by a new one; return how many there were."""
+    """Replace old copies of the database, which may contain deleted data, with a new one; return their number."""
     name = home.database.stem
-    # Made beside the database by older versions, incomplete or replaced by a restore, or in the folder of copies.
+    # Copies in the database's own folder: made by older versions, or left there by a restore.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
-    # Check first: a damaged database can't be copied, and then the old copies are the only ones.
+    # Check this first: if the database is damaged, it can't be copied, and the old copies must stay.
     require_sound(home.database)
     stale = [*beside, *(home.root / "broken").glob(f"{home.database.name}*"), *folder_of(home.database).glob("*")]
     for copy in stale:
@@ -53,7 +53,7 @@ def renew_copies(home: Home, schema: int) -> int:
 def text_files(home: Home) -> Iterator[Path]:
     """Yield files with text: logs, failed spool entries, rendered files.
 
-    Files that are larger than a spool entry may be are skipped, and named in the log.
+    Files larger than the limit for spool entries are skipped, and named in the log.
     """
     places = (
         (home.log, "*"),
@@ -73,7 +73,7 @@ def text_files(home: Home) -> Iterator[Path]:
 def read(path: Path) -> str:
     """Return a file's text, with invalid bytes preserved.
 
-    Raises OSError if it is not a file, or larger than a spool entry may be.
+    Raises OSError if it is not a file, or larger than the limit for spool entries.
     """
     return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
 
@@ -110,7 +110,7 @@ def rewrite_one(path: Path, change: Change) -> bool:
 
 
 def in_parts(change: Change) -> Change:
-    """Return a function that applies a change to long texts in parts, so that no pattern blocks the process long."""
+    """Return a function that applies a change to long texts in parts, so that no pattern blocks the process for long."""
 
     def changed(text: str) -> str:
         if len(text) <= PART_LETTERS:

@@ -52,7 +52,7 @@ class Rule:
         for match in self._matches(text):
             group = _secret_group(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
-                # The stop of a sentence is not part of a value: without it, the value is recognised in other texts.
+                # Punctuation after a value is not part of it; without it, the value is recognised in other texts.
                 value = match[group].rstrip(".,;:") or match[group]
                 start = match.start(group)
                 yield Span(start, start + len(value) - _closing(value), self.kind)
@@ -71,7 +71,7 @@ class Rule:
 
 
 def _closing(value: str) -> int:
-    """Return the number of brackets at the end of a value that close brackets opened before it."""
+    """Return the number of brackets at the end of a value that close brackets opened before the value."""
     extra = 0
     for opening, closing in _BRACKETS:
         if value.endswith(closing):

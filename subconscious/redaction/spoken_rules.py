@@ -60,7 +60,7 @@ _BASE32 = r"(?:[A-Z2-7]{16,64}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(
 _ENDS = ".,;:!?)]}"
 _SIGNS = frozenset("!#$%&*^~?+=_-")
 _INNER_SIGN = re.compile(r"[\w][!#$%&*^~+][\w]")
-"""A punctuation mark within a word, as in passwords: then an exclamation or question mark at the end is part of it."""
+"""A punctuation mark within a word, as in passwords: then a "!" or "?" at the end is part of the password."""
 
 _ADDRESS = re.compile(r"@[\w-]{1,60}\.|/|^[\d.:-]+$|^v?\d+(?:\.\d+)+|\.\w{1,5}$|^\w+=|^\d{1,4}-[a-z]+$")
 

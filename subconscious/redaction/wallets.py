@@ -27,7 +27,7 @@ def _words() -> frozenset[str]:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Yield every run of at least twelve words of the list. Prose has none: "the", "and", "is" and "to" are not in it."""
+    """Yield every run of twelve or more listed words. Prose has none: "the", "and", "is" and "to" are not in the list."""
     listed, matches = _words(), list(_WORD.finditer(text))
     at = FEWEST - 1
     while at < len(matches):
@@ -35,7 +35,7 @@ def find(text: str) -> Iterator[Span]:
         if matches[at][0].lower() in listed:
             first, last = _run(text, matches, at)
             words = [match[0].lower() for match in matches[first : last + 1]]
-            # Random words hardly repeat: "test test ... junk" is a public phrase of manuals, or filler.
+            # Random words rarely repeat: "test test ... junk" is a public example phrase or filler.
             if len(words) >= FEWEST and len(set(words)) > len(words) / 2:
                 yield Span(matches[first].start(), matches[last].end(), KIND)
             at = last
@@ -43,7 +43,7 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _run(text: str, matches: list[re.Match[str]], at: int) -> tuple[int, int]:
-    """Return the indexes of the first and last word of the run that contains the word at an index."""
+    """Return the indexes of the first and last word of the run that contains the word at index ``at``."""
     first = last = at
     while first and _are_joined(text, matches[first - 1], matches[first], matches[first - 1][0]):
         first -= 1

@@ -94,7 +94,7 @@ def _done(text: str) -> Said:
 
 
 async def run_missed(app: App, entry: Entry, project: Project) -> None:
-    """Run a changing command whose hook timed out."""
+    """Run a command that changes something, after its hook timed out."""
     match = COMMAND.match(entry.payload.prompt)
     if match is None or match["name"] not in (*CHANGING, REVIEW):
         return
@@ -115,7 +115,7 @@ async def _run_missed(app: App, entry: Entry, project: Project, name: str, text:
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """Store a statement of the user; if ``doubt`` says why a person perhaps did not type it, queue it for review."""
+    """Store a statement of the user; if ``doubt`` is a reason why perhaps no person typed it, queue it for review."""
     if doubt:
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())
@@ -226,7 +226,7 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
 
 
 def _ids(text: str) -> list[int]:
-    """Return the numbers in a text. Raises NotFoundError for one that is too long to be a memory's."""
+    """Return the numbers in a text. Raises NotFoundError for a number that is too long to be a memory's id."""
     found = re.findall(r"\b\d+\b", text, re.ASCII)
     for word in found:
         if len(word) > MAX_ID_DIGITS:
@@ -318,7 +318,7 @@ async def _unpin(app: App, ids: Sequence[int]) -> str:
 async def _correct(app: App, memory_id: int, words: str) -> str:
     done = await corrections.correct(app, corrections.CorrectionRequest(memory_id, "refined", text=words, reason=TYPED))
     replacement = done.replacement
-    return f"Subconscious replaced memory {memory_id} by your words: {_named([replacement] if replacement else [])}"
+    return f"Subconscious replaced memory {memory_id} with your words: {_named([replacement] if replacement else [])}"
 
 
 CHANGING: dict[str, ChangeCommand] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}

@@ -1,8 +1,8 @@
 """The slash command ``/subconscious:review``: lists waiting captures and applies typed decisions.
 
 The list is shown to the user in the hook's message, not added to the model's context. A decision is applied at once if
-it is certain that no other Claude Code session opened this session's terminal. Otherwise the user must type a code,
-which is shown in a terminal outside of Claude Code.
+it is certain that no command of a Claude Code session opened this session's terminal. Otherwise the user must type a
+code, which is shown in a terminal outside of Claude Code.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
         return Said(
             "Subconscious changed nothing: the captures have changed since the code was shown. Type the decision again."
         )
-    # The prompt with the decision is recorded as refused, so the decision is recorded for the prompt with the code.
+    # The prompt with the decision was recorded as refused: record the decision for the prompt with the code.
     decision = replace(waiting.wish, once=entry.name)
     return Said(_result(await apply_decision(app, decision)))
 

@@ -26,7 +26,7 @@ CONTRADICTED = "a later statement contradicts it"
 
 
 async def contradicted(database: Database, said: Iterable[Candidate], project_id: str) -> list[int]:
-    """Return the ids of unconfirmed memories that new statements contradict. Slow: do it before the transaction."""
+    """Return the ids of unconfirmed memories that new statements contradict. Slow: call it before the transaction."""
     new = list(said)
     known = await unconfirmed.of_project(database, project_id, COMPARED) if new else []
     return await asyncio.to_thread(_contradicted, new, known) if known else []
@@ -61,9 +61,9 @@ async def seen_again(tx: aiosqlite.Connection, capture: Capture, candidate: Cand
 
 
 async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
-    """Confirm or retire an unconfirmed memory if its use in sessions suffices for that; return its id if confirmed.
+    """Confirm or retire an unconfirmed memory if its use in sessions is reason enough; return its id if confirmed.
 
-    Contradictions are not examined here: they were found earlier, when the session was read to its end.
+    Contradictions are not examined here: they are found when new statements are captured (``contradicted``).
     """
     capture = await unconfirmed.capture_of(tx, memory_id)
     if capture is None:
@@ -72,13 +72,13 @@ async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
     if found.used:
         return (await confirm(tx, capture, USED)).id
     if found.missed >= MISSES and capture["extractor"] != OBSERVED_ONCE:
-        # A session that is warned of a failure and does not meet it may have heeded the warning: no miss.
+        # Memories of a failure are exempt: a session that did not meet the failure may have heeded the warning.
         await unconfirmed.retire(tx, capture, IN_VAIN)
     return None
 
 
 async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Memory:
-    """Activate an unconfirmed memory and its vector; the index is updated after the commit."""
+    """Activate an unconfirmed memory and its vector; the caller updates the index after the commit."""
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     memory = await unconfirmed.confirm(tx, capture, reason)

@@ -1,6 +1,6 @@
-"""Finds the statements that an ending (`endings.py`) refers to; none in case of doubt. Does no I/O.
+"""Finds the statements that an ending (`endings.py`) refers to; in case of doubt, finds none. Does no I/O.
 
-An ending is a sentence that ends an earlier statement, such as "we moved off X". Its topic is the words for X.
+An ending is a sentence that ends an earlier statement, such as "we moved off X". The words for X are its topic.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ LETTERS = 600
 """The most characters of a statement that are compared."""
 
 FEW = 2
-"""The most words of a short topic. A statement must contain all words of a short topic, and most of a longer one."""
+"""The most words of a short topic. A statement must have all of these words; of a longer topic, a share of MOST_WORDS."""
 
 MOST_WORDS = 0.66
 NEAR, MARGIN = 0.45, 0.08
-"""The least cosine of an ending and the statement that it ends, and its least lead over the next best statement."""
+"""The least cosine of an ending and the statement that it ends, and the least lead over the next best cosine."""
 
 SLIP = 0.84
 """The similarity from which one word counts as a misspelling of another."""
@@ -37,7 +37,7 @@ SLIP = 0.84
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A statement (its index) that shares words with a topic.
+    """A statement, by its index ``place``, that shares words with a topic.
 
     ``topic`` is the share of the topic's words that the statement has, ``own`` the share of the statement's words that
     the topic has; both from 0 to 1.
@@ -49,7 +49,7 @@ class Fit:
 
 
 def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the indices of the statements that an ending ends; none if that is doubtful."""
+    """Return the indices of the statements that an ending ends; an empty list if this is doubtful."""
     if ending.end is End.OVER:
         return _over(ending, statements)
     words = keys(ending.topic)
@@ -71,9 +71,10 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the index of the best match; of several equally good ones, those that the ending clearly means, or none.
+    """Return the index of the best match; if several match equally well, the indices of those that the ending means.
 
-    The ending means statements that choose what it gives up, or all if it says "all". More than ``MOST`` are doubtful.
+    "We moved off X" means those that choose X, an ending with a word such as "all" means all of them. The result is
+    empty if the ending is unclear or means more than ``MOST``.
     """
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
@@ -93,7 +94,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement demands what an ending calls unnecessary; a ban counts only if the ending is about asking."""
+    """Whether an ending such as "no need to do X" can end a statement; a ban only if the ending is about permission."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -105,7 +106,7 @@ def _is_forbidden(words: frozenset[str], ending: Ending, statement: str) -> bool
 
 
 def _is_chosen(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement chooses what the ending gives up; False for faults such as a bug, which nobody chooses."""
+    """Whether a statement chooses what an ending gives up. False for topics such as "bug", which nobody chooses."""
     told = claim(statement)
     if told is None or words & _FAULTS or not (len(words) > 1 or _is_specific(words)):
         return False
@@ -189,7 +190,7 @@ FIRST_WORDS = 4
 
 
 def _away(statement: str) -> frozenset[str]:
-    """Return the words for what a statement calls absent: "while Ann is on vacation"."""
+    """Return the words that name what a statement calls absent or broken: "while Ann is on vacation"."""
     said = statement[:LETTERS]
     away = frozenset(key_of(found["subject"].casefold()) for found in _WHILE.finditer(said))
     return away.union(*(keys(found["subject"]) for found in _DOWN.finditer(said)))
@@ -242,7 +243,7 @@ _THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|nest[ea])"
 
 
 def is_for_a_time(statement: str) -> bool:
-    """Whether a statement says by its own words that it is temporary."""
+    """Whether the words of a statement show that it is temporary."""
     return bool(_FOR_A_TIME.search(statement[:LETTERS]))
 
 
@@ -259,7 +260,7 @@ _FOR_A_TIME = re.compile(
 
 
 def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
-    """Return the index of the statement clearly nearest to an ending by cosine, if it has a word of the topic; else []."""
+    """Return, as a list, the index of the statement with clearly the highest cosine, if the ending can end it; else []."""
     words = keys(ending.topic)
     if not words or ending.end not in _CAN_END:
         return []
@@ -276,7 +277,7 @@ def _happened(event: frozenset[str], told: frozenset[str]) -> bool:
 
 
 def events(statement: str) -> list[frozenset[str]]:
-    """Return the words of each event that ends a statement: "until the audit is done"."""
+    """Return the words of each event until which a statement holds: "until the audit is done"."""
     statement = statement[:LETTERS]
     found = [
         keys(match["event"] or match["before"] or match["release"]) - _DONE for match in _UNTIL.finditer(statement)
@@ -309,7 +310,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=4096)
 def keys(text: str) -> frozenset[str]:
-    """Return the words of a text that name something."""
+    """Return the keys (``key_of``) of the words in a text that name something."""
     found = set()
     text = text[:LETTERS]
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):
@@ -322,7 +323,7 @@ def keys(text: str) -> frozenset[str]:
 
 
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
-"""Japanese particles, which separate words."""
+"""Hiragana: mostly Japanese particles and endings, which separate words."""
 
 _UNPARTED = re.compile(r"[\u30a0-\u30ff]+|[\u4e00-\u9fff]+")
 """Words in katakana or Chinese characters, which need no space before other scripts."""
@@ -338,9 +339,9 @@ _EMPTY = vocabulary.FILLERS | frozenset(
 
 
 def _has(words: frozenset[str], wanted: str) -> bool:
-    """Whether ``words`` contain a word, also inflected or misspelled."""
+    """Whether ``words`` contain the word ``wanted``, perhaps inflected or misspelled."""
     if _UNPARTED.match(wanted):
-        return any(wanted in word for word in words)  # Chinese puts several words into one run of signs
+        return any(wanted in word for word in words)  # a run of Chinese characters contains several words
     return wanted in words or any(_is_like(wanted, word) for word in words)
 
 

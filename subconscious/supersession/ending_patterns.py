@@ -421,4 +421,4 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (End.DENIED, _pattern(r"^(?:please )?stop (\w+ing .+)"), False),
     *_EAST_ASIAN,
 )
-"""Patterns in order of certainty, each with its way of ending and `Ending.sure`; the first match decides."""
+"""Patterns in order of priority, each with the way of ending that it finds and the value of `Ending.sure`."""

@@ -63,7 +63,7 @@ def _ending(sentence: str, start: int) -> Ending | None:
 
 
 def _topic(plain: str, match: re.Match[str], end: End) -> str:
-    """Return the words that name what no longer holds: the groups of the pattern, or the sentence without its cue."""
+    """Return the words that name what no longer holds: the pattern's groups, or the sentence without the matched words."""
     groups = [one for one in match.groups() if one]
     if end is End.LAST:
         return ""
@@ -80,13 +80,13 @@ _CLAUSE = re.compile(
 
 
 def spelled(sentence: str) -> str:
-    """Return a sentence with common typing errors in its cue corrected: "forgte waht i said", "dont need"."""
+    """Return a sentence with common typing errors in cue words corrected: "forgte waht i said", "dont need"."""
     corrected = _WORD.sub(lambda found: _SLIPS.get(found[0].lower(), found[0]), sentence)
     return _WITHOUT_APOSTROPHE.sub(r"\1n't", corrected)
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield a word with two letters swapped, or with an inner letter missing or doubled."""
+    """Yield misspellings of a word: with two letters swapped, or with an inner letter missing or doubled."""
     for at in range(1, len(word) - 1):
         yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
         yield word[: at + 1] + word[at:]
@@ -123,14 +123,14 @@ _OF_CODE = re.compile(
     r"[./`]",
     re.IGNORECASE,
 )
-"""Rules in files, such as lint rules; dropping one is a task."""
+"""Rules in files, such as lint rules: a sentence about dropping one is a task and ends nothing."""
 
 _BEFORE = re.compile(
     r"\b(?:if|when|once|until|unless|after|before|as soon as|whether|because|since|don't|do not|never|not|said|says|"
     r"asked|wenn|nicht|si|quand|cuando|quando)\b[^,;.]*$",
     re.IGNORECASE,
 )
-"""Words that make the rest of a sentence a condition, a report or a negation."""
+"""Words that turn the rest of a sentence into a condition, a report or a negation."""
 
 _SCHEDULED = re.compile(
     r"\b(?:is|are|gets?|ist|sind|werden|wird|est|sont|está|están|são) (?:deleted|removed|shut ?down|switched off|turned off|"

@@ -19,7 +19,7 @@ SPRINT_DAYS = 14
 
 
 def ends_at(text: str, said_at: float) -> float | None:
-    """Return the end of the last day on which a statement is valid (seconds since the epoch); None without a limit."""
+    """Return the end of the last day on which a statement is valid (seconds since the epoch); None if it has no limit."""
     text = text[:LETTERS]
     if _RECURS.search(text) or not _MAY_END.search(text):
         return None
@@ -44,7 +44,7 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
 
 def _next_day(said: date, day: int) -> date | None:
     """Return the next date with a given day of the month ("until the 14th"); None if no month has that day."""
-    for months in (0, 1, 2):  # of two months in a row, one has 31 days
+    for months in (0, 1, 2):  # at least one of two successive months has 31 days
         index = said.year * 12 + said.month - 1 + months
         try:
             found = date(index // 12, index % 12 + 1, day)
@@ -78,7 +78,7 @@ def _last_of(unit: str, said: date) -> date:
 
 
 def _is_an_end(words: str, text: str) -> bool:
-    """Whether a date limits the statement. The date of an event does not."""
+    """Whether the date ``words`` limits the statement ``text``, as in "until Friday"; the date of an event does not."""
     return bool(_UNTIL.match(words) or re.search(rf"\b(?:until|till) (?:the )?{re.escape(words)}", text, re.IGNORECASE))
 
 
@@ -136,7 +136,7 @@ _RESTRICTS = _pattern(
     r"\b(?:no|not|don't|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|kein\w*|nicht|nur|"
     r"nichts|pas|rien|seulement|nada|solo|sin|no|não|só|nenhum\w*|rest|end)\b"
 )
-"""Words of a rule that a period limits. In other statements, a period says when something happens."""
+"""Words of rules: "this week" limits a rule. In other statements, it says when something happens."""
 
 _TELLS_OF_THE_PAST = _pattern(
     r"\b(?:decided|moved|switched|migrated|shipped|released|learned|found|fixed|merged|changed|was|were|did|had|entschieden|"

@@ -1,9 +1,9 @@
-"""Finds repetitions: of a memory or a waiting capture by a candidate, and of one memory by another.
+"""Finds candidates that repeat a memory or a waiting capture, and memories that repeat each other.
 
 Candidates are compared before the transaction, by words (`text/same_statement.py`) and, if possible, by meaning. The
-results are applied within the transaction, to the rows as they are then. Candidates that the poisoning check flags take
-no part, and a less trusted memory adds nothing to a more trusted one. Repetitions that are missed because no embedder
-is loaded are found at night.
+results are applied within the transaction, to the rows as they are then. Candidates that the poisoning check flags are
+left out, and a less trusted memory adds nothing to a more trusted one. Repetitions that are missed because no embedder
+is loaded are found by the nightly merging.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from subconscious.wire.captures import Capture
 NEIGHBOURS = 50
 """The number of most similar memories that are compared in detail.
 
-The most similar memory is not always the right one: it can differ in a number, while a less similar memory is a
-paraphrase.
+The most similar memory is not always the one that is repeated: it can differ in a number, while a less similar memory
+is a paraphrase.
 """
 
 COMPARED = 200
@@ -80,7 +80,7 @@ async def repeated(
 ) -> Repeats:
     """Return what each candidate repeats or replaces. Uses only local models, and only if they are loaded.
 
-    ``turns`` are the messages of the candidates, so that a statement can be compared together with its message.
+    ``turns`` are the messages from which the candidates come: a statement may be compared together with its message.
     """
     found = Repeats()
     messages = {turn.id: turn.text for turn in turns if turn.origin is Origin.USER}
@@ -128,7 +128,7 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
 
 
 def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
-    """Whether a typed statement with a confidence from ``LIKELY`` would be stored if its confidence were higher."""
+    """Whether a typed statement has at least the confidence ``LIKELY``, and would be stored if it had more."""
     typed = candidate.origin is Origin.USER and not admission.doubtful
     return typed and admission.is_unsure and admission.confidence >= LIKELY and not is_flagged(admission)
 
@@ -136,7 +136,7 @@ def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
 def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:
     """Return ``admission``, with the decision to store an uncertain statement if it repeats or replaces a stored one.
 
-    A text that is not a statement rarely does either.
+    A text that repeats or replaces a statement is rarely a question or a task.
     """
     bears_on = candidate.content in found.memories or bool(found.replaced.get(candidate.content))
     if not bears_on or not may_be_certain(candidate, admission):
@@ -164,7 +164,7 @@ async def twins_of(said: Candidate | Memory, known: Iterable[Memory]) -> list[Me
 
 
 def _of_those(akin: Callable[[Said, Known], bool], said: Said, known: Iterable[Known]) -> list[Known]:
-    """Return the items for which ``akin`` is true. CPU-bound, half a millisecond each: run it in a thread."""
+    """Return the items for which ``akin(said, item)`` is true. CPU-bound (0.5 ms each): run it in a thread."""
     return [one for one in known if akin(said, one)]
 
 
@@ -181,12 +181,12 @@ async def _cosine(ctx: RecallContext, one: Candidate, other: Memory | Waiting) -
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two statements agree in their words; the cosine is computed only for those that do."""
+    """Whether two statements agree in their words; the cosine is computed only for pairs that do."""
     return same_statement(one, other, cosine=1.0)
 
 
 def is_twin(said: Candidate | Memory, known: Memory) -> bool:
-    """Whether an active memory of the same scope and kind says the same."""
+    """Whether ``known`` is an active memory with the same scope, kind and statement as ``said``."""
     akin = (known.kind, known.scope, known.archived_at) == (said.kind, said.scope, None)
     return akin and _same(said.content, known.content)
 
@@ -213,10 +213,10 @@ async def weighed(
 ) -> Admission:
     """Return the decision on a candidate that may repeat a memory or a waiting capture.
 
-    ``given`` are the content hashes of the memories that its session received. If the assistant repeats such a memory,
-    that confirms nothing; if a person does, it counts. A candidate that would wait is discarded if a memory or a
-    waiting capture says the same, unless the candidate's source is more trusted. The repetition may confirm an
-    unconfirmed memory, and lets a waiting capture from the same source wait longer.
+    ``given`` are the content hashes of the memories that the session received. If the assistant repeats such a memory,
+    that confirms nothing; if a person does, it counts. A candidate that would wait for review is discarded if a memory
+    or a waiting capture says the same, unless the candidate's source is more trusted. The repetition may confirm an
+    unconfirmed memory, and postpones the expiry of a waiting capture from the same source.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
@@ -285,7 +285,7 @@ def is_flagged(admission: Admission) -> bool:
 
 
 async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> Memory | None:
-    """Return the memory that a candidate repeats, if it still says the same and may be merged."""
+    """Return the memory that a candidate repeats, if the memory still says the same and may be merged."""
     number = found.memories.get(candidate.content, (0, 0.0))[0]
     memory = (await merges.mergeable(tx, [number])).get(number) if number else None
     if memory is None or not (candidate.content in found.paraphrased or is_twin(candidate, memory)):
@@ -294,7 +294,7 @@ async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats)
 
 
 async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> Capture | None:
-    """Return the capture that a candidate repeats, unless it was reworded or decided on meanwhile."""
+    """Return the capture that a candidate repeats, unless the capture was reworded or decided on meanwhile."""
     number = found.captures.get(candidate.content)
     capture = await review_queue.find_waiting(tx, number) if number else None
     if capture is None or not (

@@ -1,7 +1,7 @@
 """Merges memories that say the same, at night. Each memory is compared once with the most similar ones.
 
 A merge and the record of the comparison are one transaction, so that an interrupted run repeats nothing. A merge can be
-undone as a whole. Then the two memories are not merged again.
+undone as a whole; the two memories are then not merged again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ A_NIGHT = 2000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two memories that say the same, and their cosine."""
+    """Two memories that say the same, and their cosine; ``gone`` is merged into ``stays``."""
 
     gone: Memory
     stays: Memory
@@ -94,12 +94,12 @@ class Outlook:
         return None if memory is None or memory.id in self.into else self.stays.get(memory.id, memory)
 
     def behind(self, number: int) -> set[int]:
-        """Return the ids of a memory and of all memories that will be merged into it: it inherits their links."""
+        """Return the ids of a memory and of all memories that will be merged into it and whose links it will inherit."""
         return {number, *(one for gone, stays in self.into.items() if stays == number for one in self.behind(gone))}
 
 
 async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float], outlook: Outlook) -> list[Pair]:
-    """Return the merges of one memory in order; each result is compared with the remaining neighbours."""
+    """Return the merges to make for one memory, in order; each merged memory is compared with the other neighbours."""
     known = await merges.mergeable(tx, [memory.id, *near])
     chosen = await merges.rated(tx, list(known))
     held = outlook.of(known.pop(memory.id, None))
@@ -129,7 +129,7 @@ def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair |
 
 
 async def nearest(app: App, memory: Memory) -> dict[int, float]:
-    """Return the cosine of each similar memory, by id; none while the index loads or the memory has no vector.
+    """Return the cosine of each similar memory, by id; {} while the index loads or if the memory has no vector.
 
     Only memories of the same project are compared; for a user-wide memory, only other user-wide memories.
     """

@@ -27,10 +27,10 @@ from subconscious.text.same_statement import begin_differently, differences, sam
 from subconscious.text.statement import Statement, parse
 
 SAME, SAME_WORDS, SAME_SURE = 0.75, 0.3, 2.38
-"""The least scores of a paraphrase: for different words, for the same words, and for differences easily overlooked.
+"""The least scores of a paraphrase: with different words, with the same words, with a difference easily overlooked.
 
-Such a difference is one other word, another order or a negation. These scores and those below were chosen on pairs that
-no model was trained on.
+Such a difference is a single word, the order of the words or a negation. These thresholds and those below were chosen
+on pairs that no model was trained on.
 """
 
 READ_SURE, SAME_READ = 2.5, 0.2
@@ -39,14 +39,14 @@ READ_SURE, SAME_READ = 2.5, 0.2
 READ_SURELY, SAME_IF_READ = 3.8, 1.5
 """If the encoder's own score is at least READ_SURELY, SAME_IF_READ is the threshold instead of SAME_SURE.
 
-Of the look-alikes of the development data, only those have such a score that exchange who does what to whom.
+Among the development data's pairs that only look alike, the only ones with such a score swap who does what to whom.
 """
 
 SAME_TURNED = 2.9
 """The least score of a paraphrase whose words may have exchanged their roles: "X uses Y" and "Y is used by X"."""
 
 SAME_DENIED = 2.5
-"""The least score of a paraphrase of which only one side has a negation: "in UTC" and "no local times"."""
+"""The least score of a paraphrase in which only one statement has a negation: "in UTC" and "no local times"."""
 
 REPLACES, ENDS = 1.0, 0.5
 """The least scores for replacing an earlier statement, and for ending a temporary one.
@@ -58,7 +58,7 @@ MOST_SHARED, SHARE = 5, 0.8
 """With more than MOST_SHARED common words, or a share of at least SHARE, the encoder may overlook the other words."""
 
 MOST_SHARED_IF_EXCHANGED = 3
-"""With more common words, statements that differ in one word don't count as paraphrases: the encoder overlooks it."""
+"""With more common words, statements that differ in one word are not paraphrases: the encoder overlooks it."""
 
 COPY = 0.82
 """The cosine from which statements with mostly the same words are near copies.
@@ -74,7 +74,7 @@ DIFFERENCES = (
     *("environment", "place", "system", "unit"),
 )
 _TIMES = ("schedule", "ended")
-"""Types of difference that the model knows as "time", because there was one type when it was trained."""
+"""Types of difference that the model knows as "time": when it was trained, they were a single type."""
 
 PARTICLES = frozenset(("up", "down", "in", "out", "off", "on", "over", "back", "away"))
 
@@ -90,7 +90,7 @@ COPIED_APART = VETOES | {"number", "name"}
 ALIKE = 2 / 3
 """The share of common words from which a negation in only one statement rules out a paraphrase.
 
-With fewer common words, one may name what is forbidden and the other what is done instead.
+With fewer common words, one statement may name what is forbidden and the other what is done instead.
 """
 
 
@@ -131,7 +131,7 @@ class Compared:
     """Whether the earlier statement is temporary, so that its end is expected."""
 
     def may_be_same(self, score: float = 0.0) -> bool:
-        """Whether the words allow that the statements are paraphrases; a high score of the model overrules a negation."""
+        """Whether the words allow that the statements are paraphrases; a high ``score`` of the model outweighs a negation."""
         if self.negated or self.counted or self.contradicts or self.ends:
             return False
         if self.exchanged and (self.copies or self.shared > MOST_SHARED_IF_EXCHANGED):
@@ -210,7 +210,7 @@ def compared(new: str, old: str, cosine: float) -> Compared:
 
 
 def _lacking(one: Statement, other: Statement) -> int:
-    """Return how many words of a statement the other lacks; a verb with its particle ("speeds up") is one word."""
+    """Return how many words of ``one`` are missing in ``other``; a verb with its particle ("speeds up") is one word."""
     found = one.heavy - other.keys
     return len(found - PARTICLES) or len(found)
 
@@ -232,7 +232,7 @@ def _overlap(one: Statement, other: Statement) -> list[float]:
 
 
 def _named(new: str, old: str) -> list[float]:
-    """Return features of the words that name things: the common share of each statement, and 1.0 if none is common."""
+    """Return features of the words that name things: each statement's share of common words, and 1.0 if it has none."""
     mine, its = keys(new), keys(old)
     shared = len(mine & its)
     return [shared / max(1, len(mine)), shared / max(1, len(its)), float(not shared)]

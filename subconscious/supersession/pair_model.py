@@ -1,9 +1,9 @@
 """Decides whether a statement repeats an earlier one, replaces it, or does neither.
 
 The encoder, the local embedder's layers fine-tuned for this purpose, reads both statements together
-(``bench/relation_train.py``). Small models combine its scores with the comparison of the words. Words overrule the
-scores: a difference in a number, a name or a place rules out a paraphrase, and so does one exchanged word among many
-that agree, which the encoder hardly notices.
+(``bench/relation_train.py``). Small models combine its scores with the comparison of the words. The words outweigh
+the scores: a difference in a number, a name or a place rules out a paraphrase, and so does a single different word
+among many equal ones, which the encoder hardly notices.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
     cosine = float(mine @ embedder.embed([plain(old)])[0])
     seen = compared(new, old, cosine)
     forward = read(embedder.tokens(plain(new), plain(old)))
-    # Only a paraphrase is symmetric, so the second reading is skipped if the words rule one out.
+    # Only a paraphrase is symmetric: if the words rule it out, the reverse order is not encoded.
     backward = read(embedder.tokens(plain(old), plain(new))) if seen.may_be_same(math.inf) else None
     encoded = both_ways(forward, backward)
     found = decided(seen, scores(seen, encoded), encoded[0])
     if found is Relation.SAME and not seen.shared and not all(is_readable(text, SURE_LETTERS) for text in (new, old)):
-        return Relation.NEITHER  # without a common word, the model is the only witness
+        return Relation.NEITHER  # without a common word, the model's score is the only evidence
     return found
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
     """Return the encoder's scores of a pair for a paraphrase, for a replacement, and for an end.
 
-    ``backward`` has the scores of the pair in reverse order, if it was read. A paraphrase then has the mean score.
+    ``backward`` has the scores of the reverse order, if computed: a paraphrase then has the mean score of both orders.
     """
     return [(forward[0] + backward[0]) / 2 if backward else forward[0], *forward[1:]]
 
 
 class Scores(NamedTuple):
-    """The logits of a paraphrase, of a replacement or end, and of an end without a replacement."""
+    """The scores (logits) for a paraphrase, for a replacement or end, and for an end without a replacement."""
 
     same: float
     replacing: float
@@ -93,8 +93,8 @@ def decided(seen: Compared, scores: Scores, encoded: float = 0.0) -> Relation:
 
 
 def scores(seen: Compared, encoded: Sequence[float]) -> Scores:
-    """Return the scores of a pair."""
-    import numpy  # imports numpy, which would delay the start by a tenth of a second
+    """Return the scores of a pair, computed by the small models."""
+    import numpy  # not at the top of the module: it would delay the start by a tenth of a second
 
     found = numpy.array(features(seen, encoded), numpy.float32)
     return Scores(boosted(_part("same"), found), mean(_part("replaces"), found), mean(_part("ends"), found))
@@ -147,7 +147,7 @@ def _weights() -> dict[str, numpy.ndarray]:
 
 @cache
 def _part(name: str) -> dict[str, numpy.ndarray]:
-    """Return the weights of one of the three models."""
+    """Return the weights of one of the small models: "same", "replaces" or "ends"."""
     return {key.removeprefix(f"{name}_"): part for key, part in _weights().items() if key.startswith(f"{name}_")}
 
 
@@ -155,7 +155,7 @@ def _part(name: str) -> dict[str, numpy.ndarray]:
 def _encoder() -> Any:
     from subconscious.embeddings.local import open_packaged
 
-    # After an error, rules alone decide.
+    # If this raises an error, rules alone decide.
     return open_packaged("subconscious.supersession", "relation.onnx", "the model that compares statements")
 
 

@@ -15,7 +15,7 @@ SHARE = 0.8
 
 
 def name_one_of_several(new: str, old: str) -> bool:
-    """Whether both statements have a verb with objects that can all be true: "supports", "accepts"."""
+    """Whether both statements have a verb that can have several objects at once: "supports", "accepts"."""
     return bool(_SEVERAL.search(new) and _SEVERAL.search(old))
 
 
@@ -29,7 +29,7 @@ STILL = re.compile(
     r"not\b.*\b(?:yet|over)|noch nicht|fast fertig|pas encore|presque|todavía no|aún no|casi)\b|n't\b.*\b(?:yet|over)\b",
     re.IGNORECASE,
 )
-"""Words for what is still true, or not over yet."""
+"""Words that say that something is still true, or not over yet."""
 
 _SEVERAL = re.compile(r"\b(?:support|accept|offer|allow|include|contain|provide)s?\b", re.IGNORECASE)
 """Verbs whose objects can all be true at once."""
@@ -75,7 +75,7 @@ _DENIES = re.compile(
     r"kein\w*|nicht|nie|nur|nichts|ohne|pas|sans|jamais|rien|ne|nada|sin|nunca|no|não|sem|só|solo)\b",
     re.IGNORECASE,
 )
-"""Words that forbid, deny or limit. A paraphrase may have them anywhere but rarely lacks them."""
+"""Words that forbid, deny or limit. A paraphrase of a statement with such a word rarely has none."""
 
 
 def is_negated(new: str, old: str) -> bool:

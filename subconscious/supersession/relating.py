@@ -27,7 +27,7 @@ FAR = 0.25
 """The cosine below which two statements are not compared."""
 
 OF_ONE_SUBJECT = 0.5
-"""The least cosine at which the user is asked whether one of two statements replaces the other."""
+"""The least cosine of two statements at which the user is asked whether one replaces the other."""
 
 REPLACING = (Relation.REPLACES, Relation.ENDS)
 
@@ -119,7 +119,7 @@ def _first(waits: Sequence[Waiting], found: Sequence[Relation], *wanted: Relatio
 
 
 def bare(content: str) -> str:
-    """Return a statement without the question, proposal or plan that it answers, unless it says too little alone."""
+    """Return a statement without the question, proposal or plan that it answers, unless it is too short without it."""
     alone = _OCCASION.sub("", content)
     return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content
 

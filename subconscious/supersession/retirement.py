@@ -1,7 +1,7 @@
 """Retires the memories and waiting captures that typed sentences end (`supersession/endings.py`).
 
 The search runs before the transaction that stores a batch; the retirement is part of the transaction. A retired memory
-is archived and can be restored. If the same message states a new value, its memory supersedes the old one instead.
+is archived and can be restored; if the same message states a new value, the memory of that value supersedes it instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Judged = tuple[Candidate, Admission]
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A retired memory or capture, with the reason and the turn that ended it."""
+    """A memory or capture to retire, with the reason and the id of the turn that ended it."""
 
     reason: str
     turn_id: str
@@ -95,7 +95,7 @@ async def ended(
     session_id: str,
     doubtful: Collection[str] = (),
 ) -> Ended:
-    """Return what the typed turns end; turns in ``doubtful`` were not attested by a hook and end nothing."""
+    """Return what the typed turns end. ``doubtful`` are ids of turns that no hook attested; they end nothing."""
     typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
     if not typed or not ctx.settings.capture:
         return Ended(list(judged))
@@ -119,11 +119,11 @@ async def _ends_by_meaning(
     known: Sequence[_Statement],
     project_id: str,
 ) -> list[tuple[Turn, Ending, str]]:
-    """Return the typed sentences that end a statement by their meaning, with the ended text.
+    """Return the typed sentences that end a statement by their meaning, each with the text of that statement.
 
     The end of something is rarely worth storing ("found the bug, cache back on", "legal lost interest in the copies"), so
-    typed sentences that are not stored are compared here; those that are stored, in `supersession/relating.py`. Only a
-    person's statement can be ended: a finding with "until" or "while" describes how something works.
+    typed sentences that are not stored are compared here; stored ones are compared in `supersession/relating.py`. Only
+    a person's statement can be ended: a finding with "until" or "while" describes how something works.
     """
     theirs = [one for one in known if one.is_typed]
     temporary = dict.fromkeys(one.text for one in theirs if is_for_a_time(bare(one.text)))
@@ -169,7 +169,7 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
 async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> str | None:
     """Return the lasting statement that a sentence takes back; None if it takes back none.
 
-    Only a sentence that surely just takes something back counts: tasks and exceptions mention lasting rules, too.
+    Only a sentence without a new value counts, because tasks and exceptions mention lasting rules, too.
     """
     near = await _nearest(ctx, sentence, lasting, project_id) if len(sentence.split()) >= FEWEST_WORDS else []
     relations = await ctx.relate(sentence, [bare(text) for text in near]) if near else []
@@ -237,7 +237,7 @@ class _Search:
         self.meant: dict[Ending, str] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
-        """Retire the statements that the endings refer to; return them, and the candidates with their new decisions."""
+        """Return the stored statements that the endings refer to, and the candidates with their new decisions."""
         for turn, ending in found:
             meant = self._meant(turn, ending)
             for one in meant:
@@ -333,11 +333,11 @@ _NAMES_A_RULE = re.compile(
 
 
 async def retire(tx: aiosqlite.Connection, found: Ended, kept: Iterable[Memory | None], act: str = "") -> list[int]:
-    """Retire the ended statements; return the ids of memories that left the index.
+    """Retire the ended statements; return the ids of the archived memories, which must be removed from the index.
 
-    If the same message states the new value, its memory supersedes the old one. Otherwise the old memory is archived,
-    and so are the memories that it had superseded, unless the sentence took back the last statement ("scrap that"):
-    then these become valid again.
+    If the same message states the new value, the memory of that value supersedes the old memory. Otherwise the old
+    memory is archived, and so are the memories that it had superseded, unless the sentence takes back the last statement
+    ("scrap that"): then these become valid again.
     """
     made = [one for one in kept if one is not None and one.origin is Origin.USER]
     gone: list[int] = []

@@ -33,7 +33,7 @@ MOST_TERMS = 48
 
 MOST_NEAR = 8
 LIKENESS, MARGIN = 0.5, 0.08
-"""The least cosine of a reported change and the memory that it replaces, and its least lead over the next memory."""
+"""The least cosine of a reported change and the memory that it replaces, and the least lead over the next cosine."""
 
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Types of difference that show that two statements are about different things."""
@@ -57,7 +57,7 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
     """Return the active memories about the same subject that a statement of the user contradicts.
 
     If ``sure`` is false, the text may be a question or a task. Then a word of change ("now", "instead") and a similar
-    vector do not suffice.
+    vector are not enough to replace a memory.
     """
     if candidate.origin is not Origin.USER or not ctx.settings.links:
         return Earlier()
@@ -77,8 +77,8 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
 async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) -> Earlier:
     """Return the memory that a reported change replaces: the most similar one.
 
-    It is in doubt if another memory is nearly as similar. Nothing is replaced if the most similar memory agrees with
-    the change, or is about another environment, place or system.
+    The result is in doubt if another memory is nearly as similar. Nothing is replaced if the most similar memory agrees
+    with the change, or is about another environment, place or system.
     """
     shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
     mine = await ctx.embed_now(content) if shared else None
@@ -109,7 +109,7 @@ def _replaced(content: str, known: Iterable[Memory]) -> Earlier:
 
 
 def _of_one_subject(found: Sequence[Memory]) -> bool:
-    """Whether all statements are about the same subject; else it is unclear which one is replaced."""
+    """Whether all statements are about the same subject; otherwise it is unclear which of them is replaced."""
     return all(
         same_statement(one.content, other.content, 1.0)
         or replaces(one.content, other.content)
@@ -166,7 +166,7 @@ def _may_replace(new: Memory, old: Memory) -> bool:
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory) -> None:
-    """Link two memories and withdraw a link in the other direction. A link that a person refused stays refused."""
+    """Link ``new`` to ``old``, and withdraw a link in the other direction. A link that a person refused stays refused."""
     status = "proposed" if old.pinned else "active"
     known = [link for link in await links.between(tx, new.id, old.id) if link.type == SUPERSEDES]
     for link in known:

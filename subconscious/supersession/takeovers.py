@@ -2,7 +2,7 @@
 
 Only the first prompt of the session that was shown the question can be the reply: the assistant has said nothing
 before it, so the word can't be meant for the assistant. Shown questions are kept in the daemon's memory only,
-with the client that showed them, so that no file that a tool can write turns a prompt into a reply.
+with the client that showed them, so that no tool can turn a prompt into a reply by writing a file.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def answer_in(prompt: str) -> bool | None:
 
 
 def wording(question: Question) -> str:
-    """Return the text of a question, without the words on how to answer it."""
+    """Return the text of a question, without instructions for answering it."""
     return f"does {within_quotes(question.new, LONGEST)} replace {within_quotes(question.old, LONGEST)}?"
 
 
 async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
     """Return the line that asks the question at a session's start, and record that it was shown; "" if there is none.
 
-    The client names its model at an interactive start only: in a headless session nobody could answer. ``doubt`` is
-    the reason why the hook is not trusted, or "".
+    A session without a model's name in its payload is headless: nobody could answer, so no question is asked. ``doubt``
+    is the reason why the hook is not trusted, or "".
     """
     settings = app.recall_context(entry.options).settings
     if doubt or not entry.payload.model or not (settings.receipts and settings.links):
@@ -94,7 +94,7 @@ async def reminder(app: App, project_id: str) -> str:
 
 
 async def take_back(app: App, session_id: str) -> None:
-    """Withdraw a question because the output of the start did not reach the client."""
+    """Withdraw a question because the output of the session's start hook did not reach the client."""
     shown = app.sessions.questions.take(session_id)
     if shown is not None:
         async with app.database.write() as tx:
@@ -102,7 +102,7 @@ async def take_back(app: App, session_id: str) -> None:
 
 
 async def answer(app: App, entry: Entry, doubt: str) -> Said:
-    """Carry out the reply in a session's first prompt. Any other prompt leaves the question to a later start.
+    """Carry out the reply in a session's first prompt; if it is not a reply, the question stays open for a later start.
 
     ``doubt`` is the reason why the hook is not trusted, or "".
     """
@@ -110,7 +110,7 @@ async def answer(app: App, entry: Entry, doubt: str) -> Said:
     shown, is_yes = app.sessions.questions.take(session_id), answer_in(entry.payload.prompt)
     if shown is None or is_yes is None or doubt or shown.client != app.sessions.vouched.client_of(session_id):
         return Said("")
-    # Perhaps a prompt did not reach this daemon: then the assistant has answered it, and may have asked something.
+    # If an earlier prompt did not reach this daemon, the assistant has answered it and may have asked something.
     if await asyncio.to_thread(_has_assistant_lines, entry.payload.transcript_path):
         return Said("")
     app.sessions.questions.note_answer(entry)
@@ -120,7 +120,7 @@ async def answer(app: App, entry: Entry, doubt: str) -> Said:
 
 async def _settle(app: App, entry: Entry, link_id: int, is_yes: bool) -> str:
     async with app.database.write() as tx:
-        # No line of the transcript will contain this prompt.
+        # No line of the transcript will contain this prompt, so it must not wait for one.
         await sessions.mark_written(tx, entry.payload.session_id, [entry.payload.prompt_id])
     question = await decide(app, link_id, is_yes)
     if question is None:
@@ -147,7 +147,7 @@ async def decide(app: App, link_id: int, is_yes: bool) -> Question | None:
 
 
 async def answer_in_review(app: App, project_id: str, is_yes: bool) -> str:
-    """Carry out a reply to the open question that was typed as a command; return the text to show."""
+    """Carry out a reply to the open question, typed as a command; return the text to show."""
     question = await takeovers.next_question(app.database, project_id)
     if question is None or await decide(app, question.link_id, is_yes) is None:
         return "Subconscious: no question is open in this project."

@@ -58,7 +58,7 @@ _UNSEEN = re.compile(r"staged before committing")
 """Habits that can be seen neither in the files nor in the history of a project."""
 
 _TAGGED = re.compile(r"\ATests of this project are run with a build tag: `[^`]*-tags[= ](?P<tag>\w{3,30})")
-"""Habits about tests that are only compiled with a build tag, which their files or folders usually have in the name."""
+"""Habits about tests that need a build tag. The names of the tests' files or folders usually contain the tag."""
 
 _VERIFYING = re.compile(r"\bstandard commands to verify changes\b|\ATests of this project are run with\b")
 """Habits about checking a change. A prompt that names one of their commands needs them."""
@@ -115,7 +115,7 @@ class Binding:
 
 
 _PATTERN = re.compile(r"https?://\S{1,100}[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
-"""Prompts with commands that are likely to have an argument that a shell expands as a pattern."""
+"""Matches prompts that probably lead to a command with an argument that a shell would expand as a pattern."""
 
 
 def binding_of(memory: Memory) -> Binding | None:

@@ -30,7 +30,7 @@ check that was predicted from its new code.
 """
 
 LEAST, MOST = 0.8, 0.99
-"""The strength, 0 to 1, of a memory that was observed in one session, and of one that was observed in many."""
+"""The strength (0 to 1) of a memory that was observed in one session, and the limit for many sessions."""
 
 _FILE_TYPE = re.compile(r"`\.\w{1,10}`")
 
@@ -141,7 +141,7 @@ def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
 
 
 def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
-    """Return one of all memories that differ only in the file type, and none of those with a text in ``stated``."""
+    """Return one memory of each group that differs only in file type, without groups whose text is in ``stated``."""
     first: dict[str, Memory] = {}
     for memory in found:
         first.setdefault(_regardless_of_type(memory), memory)

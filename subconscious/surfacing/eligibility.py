@@ -25,13 +25,13 @@ _LASTS = re.compile(
     r"|immer|nie|niemals|jede[rsn]?|siempre|nunca|toujours|jamais)\b",
     re.IGNORECASE,
 )
-"""Words with which a statement is valid beyond the current task."""
+"""Words that show that a statement is valid beyond the current task."""
 
 MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
-"""The sessions without a response after which a repair is no longer shown, and the most that responses add to them.
+"""The number of sessions without a response after which a repair is no longer shown, and the most to add to it.
 
-Each earlier response adds one session, because few sessions need a repair in one project and every second session in
-another.
+Each earlier response adds one: in some projects every second session needs the repair, in others few do. A repair is
+how a failed check was fixed.
 """
 
 STATED_WORDS = 12

@@ -49,7 +49,7 @@ GENERAL_NAMES = frozenset(
     " modulenotfounderror nameerror oserror parseerror rangeerror referenceerror runtimeerror syntaxerror"
     " timeouterror typeerror userwarning deprecationwarning valueerror filenotfounderror".split()
 )
-"""Names that only say of which class an error is."""
+"""Names of error classes that say little about an error."""
 
 GENERAL_CODES = frozenset(
     {"EXIT", "ERROR", "ENOENT", "FAILED", "EXPECTED", "ERR", "EISDIR", "EEXIST", "EACCES", "EPERM"}
@@ -65,12 +65,12 @@ COMMON = STOP_WORDS | frozenset(
     " text this traceback trace true false tried trying type types undefined unexpected unknown use used user usr"
     " value values version warning was with".split()
 )
-"""Words that occur in errors of every sort."""
+"""Words that occur in all kinds of errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The features of an error: codes and specific names, general names, and words in lower case; folders unchanged."""
+    """The features of an error: codes and specific names, general names, words (all in lower case), and folders."""
 
     specific: frozenset[str] = frozenset()
     general: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Limits the memories that a session receives unasked; returns a reason for each one left out. Does no I/O."""
+"""Limits the memories that a session receives without asking; gives a reason for each one left out. Does no I/O."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
 
 
 def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
-    # If the clock was set back, a memory counts as just given: no absolute difference here.
+    # If the clock was set back, the difference is negative, and the memory counts as just received.
     return any(one.memory_id == memory.id and now - one.at < limits.cooldown for one in seen.given)
 
 

@@ -1,7 +1,7 @@
 """Chooses the memories that a session starts with: a few of each group, not the top of one ranking. Does no I/O.
 
 The groups, in order of priority: memories with a date that has come; pinned and promoted memories and lasting rules of
-the user; ways out of recurring failures; decisions about the work of the branch; one or two other memories.
+the user; ways out of recurring failures (what then worked); decisions about the branch's work; one or two others.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def _touches(hit: Hit, work: Work) -> bool:
 
 
 def _may_fit(hit: Hit, work: Work) -> bool:
-    """Whether a memory may be shown at a start; a statement or finding for one task only on the branch of that task.
+    """Whether a memory may be shown at a start; if it is for one task, it may be shown only on the branch of that task.
 
     On a main branch, where the next task is a different one, such a memory waits for a prompt or file that it is about,
     unless several sessions found it and it is relevant to the last requests. A fact that a user stated may be shown for

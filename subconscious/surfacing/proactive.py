@@ -43,7 +43,7 @@ from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.text.terms import terms
 
 PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
-"""The events with which a session receives memories unasked: a prompt, a file, a failed tool call."""
+"""The events with which a session receives memories without asking: a prompt, a file, a failed tool call."""
 
 CANDIDATES = 100
 """The most memories that are compared with a file or an error."""
@@ -135,7 +135,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
 
 
 async def _statements_below(ctx: RecallContext, hits: Sequence[Hit], seen: Seen, text: str) -> list[Hit]:
-    """Return the user's stored statements below the ordinary threshold that nothing else keeps out of the context."""
+    """Return the user's statements that only a relevance below the ordinary threshold keeps out of the context."""
     chosen, now = limits(ctx, PROMPTED), time()
     found = [hit for hit in hits if hit.memory.origin is Origin.USER and hit.relevance < chosen.relevance]
     found = [hit for hit in found if not against(hit, chosen, seen, now) and not is_stated_in(text, hit.memory)]
@@ -179,7 +179,7 @@ async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Tou
 async def about_the_work(
     ctx: RecallContext, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
 ) -> list[tuple[Memory, float]]:
-    """Return the memories about a file, without findings that are ignored, outdated or not about the prompt."""
+    """Return the memories about a file, without findings that were ignored, are outdated, or don't fit the prompt."""
     findings = [memory for memory, _ in bound if is_finding(memory)]
     if not findings:
         return list(bound)
@@ -246,7 +246,7 @@ async def _alike(
 
 
 async def _findings_in_folder(ctx: RecallContext, occasion: SurfacingEvent, fault: Fault) -> list[Hit]:
-    """Return the unconfirmed memory about failures in a folder that the error names; an empty list if there is none."""
+    """Return, as a list, the unconfirmed memory about failures in a folder that the error names; [] if none exists."""
 
     def sure(memory: Memory) -> float:
         return likeness(memory, fault, ())[0] if fault.folder_named(memory.content) else 0.0
@@ -285,8 +285,7 @@ class Beside:
 
     ``bound`` are the failures and habits that are relevant to the event. ``left`` is the last session if the prompt
     continues its work, ``story`` another session with similar work. ``ways_out`` are memories that may state what
-    worked instead of a failed command. ``vetted`` are ids of memories that had to reach another threshold than the
-    ordinary one.
+    worked instead of a failed command. ``vetted`` are ids of memories with a relevance threshold of their own.
     """
 
     bound: Sequence[Hit] = ()
@@ -396,7 +395,7 @@ def limits(ctx: RecallContext, event: str) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a session has received unasked.
+    """What a session has received without asking.
 
     ``bound`` are the failures and habits, ``ordinary`` all other memories. ``unspent`` are the limits for ``bound``:
     what remains of the limits for the session's start.

@@ -1,4 +1,4 @@
-"""Publishes the names of all files that memories mention, so that hooks ask the daemon about no other file.
+"""Publishes the names of all files that memories mention, so that hooks ask the daemon only about these files.
 
 `hooks/known_files.py` reads this list (``run/file-names``) after each file that a session reads or edits. The list may
 contain names that no memory mentions any more, but it never lacks one: it is deleted as soon as a memory is stored, and
@@ -28,7 +28,7 @@ LARGEST = 1 << 20
 """The maximum size of the list in bytes: hooks read the whole file. A larger list is not published."""
 
 PAUSE = 3.0
-"""Seconds between two checks for new memories. A check that finds none publishes the list if that is outdated."""
+"""Seconds between two checks for new memories. A check that finds none publishes the list if it is outdated."""
 
 RENEWAL = 30.0
 """The age in seconds at which the modification time of a valid list is renewed."""
@@ -84,7 +84,7 @@ class FileNames:
     async def _publish(self, now: tuple[int, int]) -> None:
         mentions = await memory_files.mentions(self._app.database)
         content = await asyncio.to_thread(self._content, mentions)
-        # No await from here on: a change is either seen by this check, or removes the list after it was written.
+        # No await from here on, so that a change is either noticed here, or removes the list after it was written.
         if self._changes != now[0] or len(content) > LARGEST:
             return
         replace_file(self._path, content)

@@ -1,4 +1,4 @@
-"""Words the reasons why memories are added to sessions' contexts, which `why-surfaced` and the web page show."""
+"""Writes the reasons why memories are added to sessions' contexts, which `why-surfaced` and the web page show."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[^\W\d_]{3,24}")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a session's work at its start: words about it, its branch, and the last session's files."""
+    """What is known at a session's start: words about its work, its branch, and names of the last session's files."""
 
     words: str = ""
     branch: str = ""
@@ -52,7 +52,7 @@ def shared_words(asked: str, memory: Memory) -> list[str]:
 
 
 def fitting(what: str, asked: str, hit: Hit) -> str:
-    """Return ``what`` ("fits the prompt") with the words that query and hit share, or else how the hit was found."""
+    """Return ``what`` ("fits the prompt") and the words that query and hit share, or else how the hit was found."""
     if words := shared_words(asked, hit.memory):
         return f"{what}: shares {listed(words)}"
     found = {engine.engine for engine in hit.engines}

@@ -1,4 +1,4 @@
-"""Words one line for the user: which memories were loaded at a session's start, or what was stored after a turn."""
+"""Writes one line for the user: which memories were loaded at a session's start, or what was stored after a turn."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: P
     session_id, at = entry.payload.session_id, min(entry.at, time())
     if not await sessions.greeted_since(tx, session_id, at):
         await sessions.set_greeted(tx, session_id, at)
-    # The time of the start context does not show whether this entry was recorded: a late response may have changed it.
+    # ``greeted_since`` does not show whether this entry was recorded: a late response may have set the time, too.
     if await surfaces.was_recorded(tx, session_id, HOW, at):
         return
     found = await memories.get_many(app.database, _ids(entry))

@@ -146,7 +146,7 @@ def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
 
 
 async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -> None:
-    """Record which memories a session was given; at its start, also that it got its start context, even if empty.
+    """Record which memories a session was given; at its start, also that it got a start context, even an empty one.
 
     A memory that was requested counts as used at once; others count as used only when an answer uses them.
     """

@@ -43,7 +43,7 @@ class WorktreeWatch:
                 try:
                     await self.look(*self._worktrees.wanted.popitem())
                 except Exception:
-                    # Marks are optional: the next check computes them again.
+                    # The marks of memories are optional, and the next check computes them again.
                     log.exception("files and branches can't be checked")
 
     async def look(self, project_id: str, folder: str) -> None:

@@ -131,7 +131,7 @@ def output_of(
     Returns its output; None if it fails, writes too much or takes too long.
     """
     until = monotonic() + seconds
-    with subprocess.Popen(  # noqa: S603 - a program and options of ours
+    with subprocess.Popen(  # noqa: S603 - the program and its options are our own
         command,
         cwd=folder,
         env=environment,
@@ -158,8 +158,8 @@ def _kill_group(leader: int) -> None:
 
 
 def _read(process: subprocess.Popen[bytes], until: float) -> bytes:
-    """All output of a process. Raises TimeoutError if it takes too long or writes too much."""
-    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    """Return all output of a process. Raises TimeoutError if it takes too long or writes too much."""
+    assert process.stdout is not None  # noqa: S101 - stdout is a pipe
     output = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)

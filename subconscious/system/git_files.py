@@ -1,7 +1,7 @@
 """Reads a repository's files without Git: its location, HEAD, refs, remote, log and index.
 
-Git runs programs that a repository's configuration names. These files are untrusted data, so all reads are bounded, and
-names that Git would not accept are ignored. Unsupported formats (reftable, a split index) count as empty.
+Git itself would run programs that a repository's configuration names. The files are untrusted: all reads are bounded,
+and names that Git would not accept are ignored. Unsupported formats (reftable, a split index) count as empty.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Repository:
         return self.common.parent if self.common.name == ".git" else self.common
 
     def head(self) -> tuple[str, str]:
-        """Branch and commit that are checked out; "" for each that does not exist."""
+        """Return the branch and the commit that are checked out; "" for each that does not exist."""
         return self._head_of(self.git_dir)
 
     def main_commit(self) -> str:
@@ -118,7 +118,7 @@ class Repository:
         return [value.lower() for value in self.config("extensions", "objectformat")][-1:] == ["sha256"]
 
     def tracked(self, most: int) -> list[str]:
-        """Up to ``most`` paths of the files in Git's index; an empty list if the index can't be read."""
+        """Return up to ``most`` paths of the files in Git's index; an empty list if the index can't be read."""
         try:
             raw = read_regular(self.git_dir / "index", LARGEST_INDEX)
             return list(dict.fromkeys(_index_paths(raw, 32 if self.is_sha256 else 20, most)))
@@ -165,7 +165,7 @@ def _owner(folder: Path) -> int:
 def _linked(git_link: Path) -> Repository | None:
     """Follow the `gitdir:` file of a worktree or submodule, if the repository there refers back to it.
 
-    Otherwise a folder that was unpacked somewhere could name any repository, and be taken for a part of that project.
+    Otherwise a folder that was unpacked from an archive could name any repository, and count as part of that project.
     """
     text = file_text(git_link).strip()
     if not text.startswith("gitdir:"):
@@ -216,7 +216,7 @@ def _commit(text: str) -> str:
 
 
 def _config_lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Section (`remote.origin`), key and value of each line, in a simple reading of Git's syntax."""
+    """Yield the section (`remote.origin`), key and value of each line, by a simplified form of Git's syntax."""
     section = ""
     for line in text.splitlines():
         bare = line.strip()
@@ -230,7 +230,7 @@ def _config_lines(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _index_paths(raw: bytes, id_size: int, most: int) -> Iterator[str]:
-    """Read an index of version 2 to 4. Raises ValueError or IndexError for other versions, and for a split index."""
+    """Yield the paths in an index of version 2 to 4. Raises ValueError or IndexError for other or split indexes."""
     version, count = int.from_bytes(raw[4:8], "big"), int.from_bytes(raw[8:12], "big")
     if raw[:4] != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("not a supported index")
@@ -284,7 +284,7 @@ def file_text(file: Path, most: int = LARGEST_TEXT) -> str:
 
 
 def _end(file: Path) -> str:
-    """The last lines of a file that is only appended to."""
+    """The end of a file that grows only by appending, such as a log."""
     try:
         return read_end(file, LOG_END).decode("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Returns freed memory to the operating system; with glibc's defaults, that of an unloaded model is not returned."""
+"""Returns freed memory to the operating system; by default, glibc keeps the memory of an unloaded model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ M_MMAP_THRESHOLD = -3
 """glibc's number for the parameter (malloc.h)."""
 
 LARGE = 128 << 10
-"""Bytes from which an allocation has its own pages, which are returned to the system when it is freed.
+"""The size in bytes from which an allocation has its own pages, which are returned to the system when it is freed.
 
 This is glibc's default, but setting it makes it constant: otherwise freeing the first large block, such as the model
 during loading, raises the threshold to its size, and later large blocks come from the heap and fragment it.
@@ -20,14 +20,14 @@ during loading, raises the threshold to its size, and later large blocks come fr
 
 
 LARGE_CACHE = 1000
-"""The capacity from which a function cache is cleared; smaller caches contain patterns, which are slow to compile."""
+"""The capacity from which a function cache is cleared; smaller ones contain patterns, which are slow to compile."""
 
 MADV_DONTNEED = 4
 """Linux's number for the ``madvise`` advice that pages are not needed."""
 
 
 def return_large_blocks() -> None:
-    """Have each large block returned to the system when it is freed; does nothing without glibc."""
+    """Make glibc return each large block to the system when it is freed; does nothing without glibc."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_MMAP_THRESHOLD, LARGE)
@@ -35,7 +35,7 @@ def return_large_blocks() -> None:
 
 def empty_caches() -> None:
     """Empty the large function caches, which only save time."""
-    gc.unfreeze()  # what was frozen at the start is not listed
+    gc.unfreeze()  # objects that were frozen at the start would not be listed
     for one in gc.get_objects():
         if isinstance(one, _lru_cache_wrapper) and (one.cache_parameters()["maxsize"] or 0) >= LARGE_CACHE:
             one.cache_clear()
@@ -54,7 +54,7 @@ def drop_libraries(names: Sequence[str]) -> None:
 
 
 def _unchanged(names: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Start and end of the read-only, unmodified mappings of some files; empty outside Linux."""
+    """Yield the start and the end of each read-only, unmodified mapping of some files; nothing outside Linux."""
     try:
         lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

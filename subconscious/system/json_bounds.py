@@ -1,7 +1,7 @@
 """Checks whether JSON is small enough to be parsed, by its number of values instead of its bytes.
 
-The parser keeps the interpreter's lock while it builds values. A text of 8 MB is parsed in milliseconds; the same bytes
-as 3 million empty lists take a second, in which the daemon could not respond, and hundreds of megabytes.
+The parser holds the interpreter's lock while it builds values. 8 MB of text are parsed in milliseconds; 8 MB of empty
+lists (3 million) take hundreds of megabytes and a second, in which the daemon can't respond.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_VALUES = 200_000
 """The maximum number of values of one document. The record of an edit has one value for each changed line."""
 
 _STRUCTURE = (b",", b"[", b"{")
-# In steps, because each call holds the lock: a string of 8 MB in one call would block as long as the parser.
+# In steps, because each call holds the lock: matching 8 MB in one call would block as long as the parser.
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.){0,4096}+', re.DOTALL)
 
 
@@ -35,7 +35,7 @@ def has_too_many_values(raw: bytes, most: int = MOST_VALUES) -> bool:
 
 
 def _after_string(raw: bytes, at: int) -> int:
-    """Index after the string whose first character is at ``at``; the end of the text if it is not closed."""
+    """Return the index after the string whose first character is at ``at``; the end of the text if it is not closed."""
     while (match := _IN_STRING.match(raw, at)) and match.end() > at:
         at = match.end()
     return min(at + 1, len(raw)) if raw[at : at + 1] == b'"' else len(raw)

@@ -112,4 +112,4 @@ def find_program(name: str) -> str:
 
 def _is_program(path: Path) -> bool:
     runs = path.is_absolute() and path.is_file() and os.access(path, os.X_OK)
-    return runs and is_trusted(path) and is_trusted(path.parent)  # a link is in another folder than its target
+    return runs and is_trusted(path) and is_trusted(path.parent)  # a link may be in another folder than its target

@@ -1,6 +1,6 @@
-"""The project of a folder: its repository (shared by worktrees and sub-folders), or the folder itself.
+"""Finds the project of a folder: its repository (shared by worktrees and sub-folders), or the folder itself.
 
-It is read from the file system, by Git's layout; only reading the history starts a `git` process, with a deadline.
+Git's files are read directly; only reading the history starts a `git` process, with a deadline.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def locate(file: str, folder: str) -> tuple[str, str]:
 
 
 def head(folder: str) -> tuple[str, str]:
-    """Branch and commit checked out in ``folder`` ("", "" outside Git); no process is started."""
+    """Return the branch and commit checked out in ``folder`` ("", "" outside Git); no process is started."""
     repository = _repository_at(folder)
     return repository.head() if repository else ("", "")
 
 
 def latest_commits(folder: str) -> list[tuple[float, str]]:
-    """Time and subject of the latest commits in ``folder``, from the log of its HEAD; no process is started."""
+    """Return time and subject of the latest commits in ``folder``, from the log of its HEAD; no process is started."""
     repository = _repository_at(folder)
     return repository.latest_commits(COMMITS) if repository else []
 
@@ -123,7 +123,7 @@ TRUNKS = ("main", "master", "trunk", "develop")
 def is_finished(folder: str, branch: str, seconds: float) -> bool:
     """Return whether a branch is merged or deleted; each Git command takes at most ``seconds``.
 
-    False for a trunk, for a branch without commits of its own, and if nothing is known about it.
+    False for a trunk, for a branch without commits of its own, and if nothing is known about the branch.
     """
     repository = _repository_at(folder) if folder and branch not in ("", "HEAD", *TRUNKS) else None
     if repository is None:
@@ -202,7 +202,7 @@ class Checkout:
             return ""
 
     def committed_at(self, path: str, since: float) -> float:
-        """When a commit last changed a file; 0.0 if none did since the beginning of the day of ``since`` (in UTC)."""
+        """Return when a commit last changed a file; 0.0 if none did since the start of the day of ``since`` (UTC)."""
         if self._repository is None or not self._commit:
             return 0.0
         return _commits(self._repository, self._commit, int(since // DAY)).get(path, 0.0)
@@ -240,14 +240,14 @@ class Checkout:
 
 @lru_cache(maxsize=4)
 def _history(repository: Repository, commit: str) -> frozenset[str]:
-    """The ancestors of a commit, up to a limit. The result is cached: `git` runs once for all questions about it."""
+    """The ancestors of a commit, up to a limit. The result is cached, so that `git` runs once for each commit."""
     most = f"--max-count={MOST_PATHS}"
     return frozenset(ask_git(repository, LOOK_SECONDS, "rev-list", most, commit, "--").split())
 
 
 @lru_cache(maxsize=4)
 def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
-    """When a commit last changed each file, in seconds since the epoch; files unchanged since ``day`` are left out.
+    """Return when each file was last committed, in seconds since the epoch; files unchanged since ``day`` are left out.
 
     ``day`` is in days since the epoch. The result is cached: `git` runs once for all files.
     """

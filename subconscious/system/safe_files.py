@@ -18,7 +18,7 @@ from typing import Any
 BUFFER_BYTES = 1 << 16
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
-# Folders with apparent regular files that are not: /proc/self/mem has no end, reading some of /sys changes things.
+# Folders with files that only look regular: /proc/self/mem has no end, and reading some files in /sys has effects.
 _KERNEL_FOLDERS = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -83,7 +83,7 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> io.Buf
 
 
 def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
-    """Return the content of a regular file of at most ``most`` bytes. Raises TooLargeError, or as `open_regular`."""
+    """Return the content of a regular file of at most ``most`` bytes. Raises TooLargeError, and as `open_regular`."""
     with open_regular(path, follow=follow) as file:
         size = os.fstat(file.fileno()).st_size
         content = b"" if size > most else file.read(most + 1)

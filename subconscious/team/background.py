@@ -61,7 +61,7 @@ class TeamExchange:
                 log.warning("the team's store: %s", error.message)
             self.trouble = error
         except Exception as error:
-            # Nothing that a server causes may stop the daemon.
+            # No error that a server causes may stop the daemon.
             if self._app.disk.note(error):
                 raise
             log.exception("the exchange with the team's store failed")

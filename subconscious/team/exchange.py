@@ -188,7 +188,7 @@ async def _new_versions(app: App, entries: dict[str, Entry]) -> list[NewVersion]
 
 
 async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:
-    """Send a maintainer's confirmations, and their withdrawals. The server rejects those of other members."""
+    """Send a maintainer's confirmations and withdrawn confirmations. The server rejects those of other members."""
     for act in ("confirm", "doubt"):
         for row in await queue.waiting(app.database, joined.project_id, act):
             try:
@@ -249,7 +249,7 @@ async def _receive(app: App, server: Server, joined: Joined, project: Project, o
 
 
 async def _has_seen(server: Server, joined: Joined, newest: int) -> bool:
-    """Return whether the server still has the change that was read last; False after a backup was restored there."""
+    """Return whether the server has the change that was last read; False if a backup was restored there since."""
     key = await server.run(queries.key_of, joined.remote_id, joined.seen)
     return joined.seen <= newest and key in ("", joined.seen_key)
 

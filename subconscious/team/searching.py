@@ -50,7 +50,7 @@ def register(app: App) -> None:
         try:
             return await search(app, of(app), project_id, text, limit)
         except Exception:
-            # Nothing that a server sends may break a search of the local store.
+            # No error that a server causes may break a search of the local store.
             log.exception("the search of the team's store failed")
             return []
 

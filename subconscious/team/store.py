@@ -56,7 +56,7 @@ class TeamStore:
         if self._server is None or self._opened_with != wanted:
             if absence := await asyncio.to_thread(extras.ensure, EXTRA):
                 raise TeamError(absence.message, absence.remedy)
-            # psycopg is imported here and not before: users without a team's store pay nothing for it.
+            # psycopg is imported only now, so that users without a team's store don't load it.
             connection = await asyncio.to_thread(_imported)
             await self.close()
             self._server, self._opened_with = connection.Server(address, password), wanted

@@ -323,7 +323,7 @@ def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speak
     ]
     assert outcomes == ["rejected", "accepted"]
     _, message = typed(speaker, running, f"/subconscious:correct {number} 3 sandboxes are reset nightly.")
-    assert "by your words" in message
+    assert "with your words" in message
     assert active(running, speaker) == ["3 sandboxes are reset nightly."]
 
 
