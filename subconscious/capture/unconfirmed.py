@@ -250,7 +250,8 @@ async def about_failure(
 ) -> list[Hit]:
     """Return the unconfirmed memory that is most probably about a failure; [] if the session's limit is reached.
 
-    ``words`` are searched for; ``sure`` returns the probability that a memory is about the failure.
+    ``words`` are searched for; ``sure`` returns the probability that a memory is about the failure. Memories of two
+    sessions about the same failure confirm each other.
     """
     if not words or not await _may_be_given(ctx, session_id):
         return []
@@ -263,7 +264,8 @@ async def about_failure(
         for memory in known.values()
         if (strength := sure(memory)) >= ctx.settings.surface_relevance
     ]
-    return await _best(ctx, hits)
+    several = len({hit.memory.session_id for hit in hits}) > 1
+    return await _best(ctx, hits, found_again=several)
 
 
 async def one_at_a_time(ctx: RecallContext, session_id: str, bound: Sequence[Bond]) -> list[Bond]:
@@ -310,13 +312,13 @@ async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
     return ctx.settings.unconfirmed and await unconfirmed.count_given(ctx.database, session_id) < A_SESSION
 
 
-async def _best(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
+async def _best(ctx: RecallContext, hits: Sequence[Hit], *, found_again: bool = False) -> list[Hit]:
     """Return the best hit in a list, without memories that a later check for poisoning has flagged.
 
-    Memories with a confidence below the review threshold are left out until another session finds them: in replayed
-    sessions they misled as often as they helped.
+    Memories with a confidence below the review threshold are left out until another session finds the same
+    (``found_again``): in replayed sessions they misled as often as they helped.
     """
     flagged = await poison.levels(ctx.database, [hit.memory.id for hit in hits])
-    sure = [hit for hit in hits if not is_below(hit.memory.confidence, ctx.settings.review_threshold)]
+    sure = [hit for hit in hits if found_again or not is_below(hit.memory.confidence, ctx.settings.review_threshold)]
     fine = [hit for hit in sure if hit.memory.id not in flagged]
     return sorted(fine, key=lambda hit: (-hit.score, -hit.memory.id))[:1]

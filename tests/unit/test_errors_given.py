@@ -24,13 +24,15 @@ ERROR = (
 )
 
 
-async def found_once(database: Database, project: Project, content: str, confidence: float = 0.75) -> int:
+async def found_once(
+    database: Database, project: Project, content: str, confidence: float = 0.75, session: str = "earlier"
+) -> int:
     """Store a finding of one session as an unconfirmed memory."""
-    place = SessionRef(project.id, "earlier")
+    place = SessionRef(project.id, session)
     said = replace(make_candidate(content), kind="learning", origin=Origin.ASSISTANT)
     admission = Admission(Decision.REVIEW, confidence, "found in one session")
     async with database.write() as tx:
-        await sessions.record_activity(tx, "earlier", project.id, NOON, transcript="", cwd="/p")
+        await sessions.record_activity(tx, session, project.id, NOON, transcript="", cwd="/p")
         number = await captures.insert(tx, said, admission, place, 7)
         assert number is not None
         return (await unconfirmed.insert(tx, number, memory_of(said, admission, Provenance(place)))).id
@@ -51,6 +53,17 @@ async def test_an_error_is_given_a_finding_about_failures_in_its_folder_once(
     assert await failed(database, project) == []
     context = await surface_error(make_mind(database), SurfacingEvent("other", project.id, "error"), ERROR)
     assert "unconfirmed: The commit failed" in context.text
+
+
+async def test_findings_of_two_sessions_about_one_folder_confirm_each_other(
+    database: Database, project: Project
+) -> None:
+    await found_once(database, project, FINDING, 0.65)
+    assert await failed(database, project) == []
+    await found_once(database, project, "Stale files of `tmp/clones/` made the hook fail.", 0.65, "earlier")
+    assert await failed(database, project) == []
+    second = await found_once(database, project, "The hook fails on leftovers in `tmp/clones/`.", 0.65, "another")
+    assert await failed(database, project) == [second]
 
 
 async def test_a_stored_finding_is_given_likewise(database: Database, project: Project) -> None:
