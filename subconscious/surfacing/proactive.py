@@ -33,7 +33,7 @@ from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
-from subconscious.surfacing.eligibility import is_finding, is_stated_in, told_elsewhere, unasked
+from subconscious.surfacing.eligibility import is_fact, is_finding, is_stated_in, told_elsewhere, unasked
 from subconscious.surfacing.errors import Fault, fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, against, characters_left, room, sift, usage_of
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
@@ -179,13 +179,18 @@ async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Tou
 async def about_the_work(
     ctx: RecallContext, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
 ) -> list[tuple[Memory, float]]:
-    """Return the memories about a file, without findings that were ignored, are outdated, or don't fit the prompt."""
-    findings = [memory for memory, _ in bound if is_finding(memory)]
-    if not findings:
+    """Return the memories about a file, without findings that were ignored, are outdated, or don't fit the prompt.
+
+    Facts that the user stated without naming the file are treated like findings: they were stated while a session
+    worked on the file, and are perhaps not about it.
+    """
+    facts = [memory for memory, _ in bound if is_fact(memory) and touched.name not in memory.content]
+    doubtful = [*(memory for memory, _ in bound if is_finding(memory)), *facts]
+    if not doubtful:
         return list(bound)
-    ids = [memory.id for memory in findings]
+    ids = [memory.id for memory in doubtful]
     heard = await responses.of_memories(ctx.database, ids) if ctx.settings.feedback else {}
-    changed = await changed_since(ctx, project_id, touched.name, findings)
+    changed = await changed_since(ctx, project_id, touched.name, doubtful)
     apart = {number for number, one in heard.items() if one.unheeded >= MOST_UNHEEDED}
     apart |= {number for number, count in changed.items() if count >= OVERTAKEN}
     apart |= await _far_from(ctx, ids, touched.work)

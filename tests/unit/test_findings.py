@@ -40,10 +40,10 @@ def mind_asked(database: Database, way: list[float]) -> RecallContext:
     return RecallContext(database, NumpyIndex(database, "toy"), Settings(), embed)
 
 
-async def found(database: Database, project: Project, **changes: Any) -> int:
+async def found(database: Database, project: Project, content: str = FINDING, **changes: Any) -> int:
     """Store a finding with its vector."""
     values = {"origin": Origin.TOOL, "files": ("upload/worker.py",), "session_id": "before"} | changes
-    memory = make_memory(FINDING, project_id=project.id, scope=Scope.PROJECT, **values)
+    memory = make_memory(content, project_id=project.id, scope=Scope.PROJECT, **values)
     async with database.write() as tx:
         kept = (await memories.insert(tx, memory)).id
         await vectors.save(tx, "toy", [Row(kept, project.id, unit([1.0]))])
@@ -73,6 +73,22 @@ async def test_what_a_person_stands_for_is_given_with_its_file_anyway(
 ) -> None:
     number = await found(database, project, **changes)
     assert await given(mind_asked(database, NOT_ABOUT), project) == [number]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "anyway"),
+    [
+        ("An empty batch gets a default owner.", "learning", False),
+        ("worker.py gives an empty batch a default owner.", "learning", True),
+        ("Always give an empty batch a default owner.", "preference", True),
+    ],
+)
+async def test_a_fact_of_the_user_that_does_not_name_the_file_is_given_where_the_prompt_is_about_it(
+    database: Database, project: Project, content: str, kind: str, *, anyway: bool
+) -> None:
+    number = await found(database, project, content, origin=Origin.USER, kind=kind)
+    assert await given(mind_asked(database, NOT_ABOUT), project) == ([number] if anyway else [])
+    assert await given(mind_asked(database, ABOUT), project, "later") == [number]
 
 
 async def test_an_unknown_prompt_keeps_no_finding_back(database: Database, project: Project) -> None:
