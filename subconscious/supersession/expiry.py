@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from subconscious.text.due_dates import NUMBERS, triggers_of, utc_seconds
+from subconscious.text.due_dates import MONTHS, triggers_of, utc_seconds
 
 LETTERS = 600
 """The most characters of a statement that are read."""
@@ -20,7 +20,7 @@ SPRINT_DAYS = 14
 
 def ends_at(text: str, said_at: float) -> float | None:
     """Return the end of the last day on which a statement is valid (seconds since the epoch); None if it has no limit."""
-    text = text[:LETTERS]
+    text = _written_out(text[:LETTERS])
     if _RECURS.search(text) or not _MAY_END.search(text):
         return None
     said = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
@@ -28,18 +28,40 @@ def ends_at(text: str, said_at: float) -> float | None:
     return None if last is None else utc_seconds(last + timedelta(days=1))
 
 
+def _written_out(text: str) -> str:
+    """Return a text with "until" for "til" and "thru", and without abbreviations such as "eow" (end of the week)."""
+    text = _TIL.sub("until", text)
+    return _ABBREVIATED.sub(lambda found: f"{found['until']} {_MEANS[found['end'].casefold()]}", text)
+
+
 def _last_day(text: str, said: date, said_at: float) -> date | None:
     dates = [one.due_at for one in triggers_of(text, said_at) if one.due_at and _is_an_end(one.words, text)]
     if dates:
         return datetime.fromtimestamp(max(dates), UTC).date()
-    if ahead := _AHEAD.search(text):
-        count = NUMBERS.get(ahead["count"].casefold(), 0) or int(ahead["count"])
-        return said + timedelta(days=count * (7 if ahead["unit"].casefold() == "week" else 1))
+    if days := _days_ahead(text):
+        return said + timedelta(days=days)
     if (day := _DAY_OF_MONTH.search(text)) and (found := _next_day(said, int(day["day"] or day["dotted"]))):
         return found
     if weekday := _UNTIL_WEEKDAY.search(text):
         return said + timedelta(days=(_WEEKDAYS[weekday["weekday"].casefold()[:3]] - said.weekday()) % 7 or 7)
+    if month := _UNTIL_MONTH.search(text):
+        return _around_month(said, MONTHS[month["month"][:3].casefold()], end=bool(month["end"]))
     return _end_of_period(text, said)
+
+
+def _days_ahead(text: str) -> int:
+    """Return how many days a limit such as "for the next two weeks" lasts; 0 if there is none."""
+    for pattern in _AHEAD:
+        found = pattern.search(text)
+        if found and (found[0].casefold().startswith("for the next") or _limits(text)):
+            count = _COUNTS.get(found["count"].casefold(), 0) or int(found["count"])
+            return count * _UNIT_DAYS[found["unit"][:3].casefold()]
+    return 0
+
+
+def _limits(text: str) -> bool:
+    """Whether a statement restricts something, and does not report what happened."""
+    return bool(_RESTRICTS.search(text)) and not _TELLS_OF_THE_PAST.search(text)
 
 
 def _next_day(said: date, day: int) -> date | None:
@@ -55,24 +77,33 @@ def _next_day(said: date, day: int) -> date | None:
     return None
 
 
+def _around_month(said: date, month: int, *, end: bool) -> date:
+    """Return the last day before the next month with this number, or with ``end`` the last day of that month."""
+    first = date(said.year + (month <= said.month and not (end and month == said.month)), month, 1)
+    index = first.year * 12 + first.month - 1 + end
+    return date(index // 12, index % 12 + 1, 1) - timedelta(days=1)
+
+
 def _end_of_period(text: str, said: date) -> date | None:
     for pattern, days in _SPANS:
-        if pattern.search(text):
+        if pattern.search(text) and _limits(text):
             return said + timedelta(days=days)
     for pattern, unit in _PERIODS:
         found = pattern.search(text)
-        if found and (found["limits"] or (_RESTRICTS.search(text) and not _TELLS_OF_THE_PAST.search(text))):
+        if found and (any(found.groupdict().values()) or (_limits(text) and not _LASTS.search(text))):
             return _last_of(unit, said)
-    return None
+    if _LASTS.search(text) or _TELLS_OF_THE_PAST.search(text):
+        return None
+    return next((_last_of(unit, said) for pattern, unit in _DAYS if pattern.search(text)), None)
 
 
 def _last_of(unit: str, said: date) -> date:
     """Return the last day of the week, month or other period in which a statement was made."""
-    if unit == "week":
-        return said + timedelta(days=6 - said.weekday())
-    if unit == "sprint":
-        return said + timedelta(days=SPRINT_DAYS)
-    months = {"month": 1, "quarter": 3}[unit]
+    if unit in _DAYS_LATER:
+        return said + timedelta(days=_DAYS_LATER[unit])
+    if unit in {"week", "next week"}:
+        return said + timedelta(days=6 - said.weekday() + 7 * (unit == "next week"))
+    months = {"month": 1, "quarter": 3, "year": 12}[unit]
     index = (said.year * 12 + said.month - 1) // months * months + months
     return date(index // 12, index % 12 + 1, 1) - timedelta(days=1)
 
@@ -86,16 +117,67 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(words, re.IGNORECASE)
 
 
+_TIL = _pattern(r"(?<!\w)['\u2019]?til\b|\b(?:thru|through)(?= (?:the )?(?:end\b|\d|\w{3,6}day\b(?!['\u2019])))")
+_ABBREVIATED = _pattern(r"\b(?P<until>until|till|before|for|rest of) (?:the )?(?P<end>eod|cob|eow|eom|eoq|eoy)\b")
+_MEANS = {
+    "eod": "tonight",
+    "cob": "tonight",
+    "eow": "the end of the week",
+    "eom": "the end of the month",
+    "eoq": "the end of the quarter",
+    "eoy": "the end of the year",
+}
 _UNTIL = _pattern(r"(?:until|till|ends?|expires?)\b")
 _UP_TO = r"\b(?:until|till|bis(?: zum)?|jusqu'(?:au|à)|hasta el|hasta|até(?: o| a)?)"
 _THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|n?est[ea]|neste|nesta)"
 _MAY_END = _pattern(
-    r"\b(?:until|till|ends?|expires?|today|tonight|tomorrow|rest of the|for the (?:day|week|next|moment)|bis|heute|"
-    r"jusqu|aujourd|hasta|hoy|até|hoje)\b|jusqu'|"
-    rf"\b{_THIS} (?:week\w*|sprint|month|quarter|woche|monat|quartal|semaine|mois|trimestre|semana|mes|mês)\b"
+    r"\b(?:until|till|ends?|expires?|today|tonight|tomorrow|rest of|end of|for the|the weekend|next|from (?:today|now)|"
+    r"(?:starting|beginning) \w+|bis|heute|morgen|nächsten|ende|jusqu|aujourd|demain|prochain\w*|fin|hasta|hoy|mañana|"
+    r"próxim\w*|siguientes|até|hoje|amanhã|fim)\b|jusqu'|"
+    rf"\b{_THIS} (?:week\w*|sprint|month|quarter|year|woche|monat|quartal|semaine|mois|trimestre|semana|mes|mês)\b"
 )
-_AHEAD = _pattern(
-    r"\bfor the next (?P<count>\d{1,2}|an?|one|two|three|four|five|six) (?P<unit>day|week)s?\b",
+_COUNTS = {
+    word: count
+    for count, words in enumerate(
+        (
+            "a an one ein eine einen un une una um uma",
+            "two zwei deux dos dois duas",
+            "three drei trois tres três",
+            "four vier quatre cuatro quatro",
+            "five fünf cinq cinco",
+            "six sechs seis",
+            "seven sieben sept siete sete",
+            "eight acht huit ocho oito",
+            "nine neun neuf nueve nove",
+            "ten zehn dix diez dez",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
+_COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_UNIT_DAYS = {
+    beginning: days
+    for days, beginnings in (
+        (1, "day tag jou día dia"),
+        (7, "wee wks woc sem"),
+        (SPRINT_DAYS, "spr"),
+        (30, "mon moi mes mês"),
+    )
+    for beginning in beginnings.split()
+}
+_UNIT = (
+    r"(?P<unit>days?|weeks?|wks|sprints?|months?|tage?n?|wochen?|monate?n?|jours?|semaines?|mois|días?|dias?|semanas?|"
+    r"mes(?:es)?|mês)\b"
+)
+_AHEAD = (
+    _pattern(rf"(?:\bfor )?(?:\bthe )?\bnext {_COUNT} {_UNIT}"),
+    _pattern(
+        rf"\bfor {_COUNT} {_UNIT} (?:(?:starting|beginning|as of|counting)(?: from)?|from) (?:today|now|tomorrow)\b"
+    ),
+    _pattern(rf"\b(?:den|die|der) nächsten {_COUNT} {_UNIT}"),
+    _pattern(rf"\bles {_COUNT} prochaine?s {_UNIT}"),
+    _pattern(rf"\b(?:l[ao]s|n?[ao]s) (?:próxim[ao]s|siguientes) {_COUNT} {_UNIT}"),
 )
 _RECURS = _pattern(
     r"\b(?:always|every|each|from \w+ (?:until|till)|between|wait(?:s|ing)? (?:until|till)|von \w+ bis|de \w+ à|"
@@ -103,6 +185,10 @@ _RECURS = _pattern(
 )
 _DAY_OF_MONTH = _pattern(
     rf"{_UP_TO}(?: the)? (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b|(?<=bis zum )(?P<dotted>\d{{1,2}})\.(?!\d))"
+)
+_UNTIL_MONTH = _pattern(
+    r"\b(?:until|till) (?:the )?(?:(?P<end>end of )|(?:start|beginning) of )?(?P<month>january|february|march|april|may"
+    r"|june|july|august|september|october|november|december)\b(?! \d)"
 )
 _WEEKDAYS = {
     word: place % 7
@@ -119,22 +205,58 @@ _UNTIL_WEEKDAY = _pattern(
     r"vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|segunda|terça|quarta|quinta|sexta)\b"
 )
 _SPANS = (
-    (_pattern(r"\b(?:for|only|just|rest of the|the) (?:today|day)\b|\btoday only\b"), 0),
+    (_pattern(r"\b(?:for|only|just) today\b|\btoday only\b|\b(?:for|rest of) (?:the|this) day\b"), 0),
+    (_pattern(r"\b(?:until|till|before) (?:the )?end of (?:the )?day\b"), 0),
     (_pattern(r"\b(?:nur heute|heute nur|für heute|seulement aujourd'hui|solo hoy|por hoy|só hoje|por hoje)\b"), 0),
     (_pattern(r"\b(?:until|till) (?:tonight|this evening|noon|midnight)\b"), 0),
     (_pattern(r"\b(?:until|till) tomorrow\b|\bbis morgen\b|\bjusqu'à demain\b|\bhasta mañana\b|\baté amanhã\b"), 1),
 )
-_LIMITS = r"(?P<limits>\b(?:for|during|only|just|rest of|until the end of|nur|für|pendant|solo|durante|só)\s+)?"
+_LIMITS = r"(?P<limits>\b(?:for|during|only|just|nur|für|pendant|solo|durante|só)\s+)?"
+_END = (
+    r"(?P<ends>\b(?:(?:rest of|(?:until|till|before) (?:the )?end of) (?:the |this )?"
+    r"|(?:rest|bis (?:zum )?ende) (?:der|des|dieser|dieses) |jusqu'à la fin d(?:e la|u) |hasta (?:el )?fin(?:al)? del? (?:la )?"
+    r"|até (?:o )?(?:fim|final) d[ao] ))"
+)
 _PERIODS = (
-    (_pattern(rf"{_LIMITS}\b(?:{_THIS} (?:week(?:end)?|woche|semaine|semana)|(?<=for )the week)\b|"
-              r"(?:rest|end) of the week\b|\bthis week only\b"), "week"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} sprint\b"), "sprint"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} (?:month|monat|mois|mes|mês)\b"), "month"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} (?:quarter|quartal|trimestre)\b"), "quarter"),
+    (_pattern(rf"{_LIMITS}\b(?:{_THIS} (?:week(?:end)?|woche|semaine|semana|fin de semana)|(?<=for )the week)\b|"
+              rf"{_END}(?:week(?:end)?|woche|semaine|semana)\b|\bthis week only\b|\b(?:over|for|during) the weekend\b"),
+     "week"),
+    (_pattern(rf"{_LIMITS}\b{_THIS} sprint\b|{_END}sprints?\b"), "sprint"),
+    (_pattern(rf"{_LIMITS}\b{_THIS} (?:month|monat|mois|mes|mês)\b|{_END}(?:month|monats|mois|mes|mês)\b"), "month"),
+    (_pattern(rf"{_LIMITS}\b{_THIS} (?:quarter|quartal|trimestre)\b|{_END}(?:quarter|quartals|trimestre)\b"), "quarter"),
+    (_pattern(rf"{_END}(?:year|jahres|año|ano)\b"), "year"),
 )  # fmt: skip
+_STOPS = (
+    r"(?:no|nobody|nothing|don['\u2019]?t|do not|skip|down|off|out|closed|frozen|freeze|away|sick|keine?n?|nichts|niemand|"
+    r"pas de|rien|nada|sem)"
+)
+_NOT_FROM = r"(?<!as of )(?<!since )(?<!until )(?<!till )(?<!from )(?<!starting )(?<!by )(?<!before )(?<!after )(?<!every )(?<!for )"
+_DAYS = tuple(
+    (
+        _pattern(
+            rf"(?:\A|[.;:!?] )(?:{when}),? (?:please |bitte )?(?:{_STOPS}|only|leave|hold)\b"
+            rf"|\b{_STOPS}\b[^.;!?]{{0,80}} {_NOT_FROM}\b(?:{when})(?!['\u2019\w])"
+        ),
+        unit,
+    )
+    for when, unit in (
+        ("today|tonight|heute|aujourd['\u2019]hui|hoy|hoje", "today"),
+        ("tomorrow|demain|amanhã", "tomorrow"),
+        ("next week|nächste woche|la semaine prochaine|la próxima semana|na próxima semana", "next week"),
+    )
+)
+"""Words of a day or of the next week, together with a restriction: "nobody pushes to main today"."""
+
+_DAYS_LATER = {"today": 0, "tomorrow": 1, "sprint": SPRINT_DAYS}
+_LASTS = _pattern(
+    r"\b(?:any ?more|no longer|nowadays|n?ever|from (?:now|today|tomorrow|next|this)|mehr|nie|plus|jamais|más|nunca|mais)\b"
+)
+"""Words with which a restriction goes on: "from next week on no deploys"."""
+
 _RESTRICTS = _pattern(
-    r"\b(?:no|not|don't|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|kein\w*|nicht|nur|"
-    r"nichts|pas|rien|seulement|nada|solo|sin|no|não|só|nenhum\w*|rest|end)\b"
+    r"\b(?:no|not|don't|dont|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|pause|stop|wait|"
+    r"leave (?:[\w-]+ ){1,4}(?:out|alone|off|as)|down|off|away|closed|locked|broken|sick|vacation|holiday|unavailable|"
+    r"kein\w*|nicht|nur|nichts|pas|rien|seulement|nada|solo|sin|sem|não|só|nenhum\w*|rest)\b"
 )
 """Words of rules: "this week" limits a rule. In other statements, it says when something happens."""
 
