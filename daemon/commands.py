@@ -72,6 +72,9 @@ EXCEEDED = {
 }
 """The error message for a value beyond a limit, by the type of Pydantic's error."""
 
+RESTART = "`subconscious daemon stop`: the next command starts it with the installed code"
+"""The remedy for a request that the daemon does not know: a running daemon keeps the code that it started with."""
+
 
 class Commands:
     """Runs each request with the handler of its command."""
@@ -107,9 +110,7 @@ class Commands:
         """Return the handler of a request and its arguments."""
         handler = self._handlers.get(cmd)
         if handler is None:
-            raise RequestError(
-                f"the daemon ({__version__}) knows no request {cmd[:LONGEST_NAME]!r}", "update the plugin"
-            )
+            raise RequestError(f"the running daemon ({__version__}) knows no request {cmd[:LONGEST_NAME]!r}", RESTART)
         try:
             args = handler.arguments(**{name: value for name, value in values.items() if value is not None})
         except ValidationError as error:
@@ -120,9 +121,11 @@ class Commands:
 
 
 def _invalid(error: ValidationError) -> RequestError:
-    """Return an error about the first invalid argument of a request, in words for a user if it exceeds a limit."""
+    """Return an error about the first invalid argument, in words for a user if it is unknown or exceeds a limit."""
     first = error.errors()[0]
     name = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return RequestError(f"the running daemon ({__version__}) knows no argument {name[:LONGEST_NAME]!r}", RESTART)
     if wording := EXCEEDED.get(first["type"]):
         return RequestError(f"{name}: {wording.format(**first.get('ctx', {}))}", "try again within this limit")
     return RequestError(f"{name}: {first['msg']}", "see docs/protocol.md")

@@ -188,6 +188,17 @@ def test_a_limit_that_is_exceeded_is_named(running: Home, speaker: Speaker) -> N
             wire.call(running, "list", {"cwd": str(speaker.project), **args})
 
 
+@pytest.mark.parametrize(
+    ("cmd", "args", "unknown"), [("list", {"newest": True}, "argument 'newest'"), ("newest", {}, "request 'newest'")]
+)
+def test_what_only_newer_code_knows_needs_another_daemon(
+    running: Home, speaker: Speaker, cmd: str, args: dict[str, Any], unknown: str
+) -> None:
+    with pytest.raises(SubconsciousError, match=f"the running daemon .* knows no {unknown}") as caught:
+        wire.call(running, cmd, {"cwd": str(speaker.project), **args})
+    assert "subconscious daemon stop" in caught.value.remedy
+
+
 def test_what_no_memory_matches_is_not_called_an_empty_project(running: Home, speaker: Speaker) -> None:
     assert "No memories here yet." in shown(running, speaker, "list")
     number = learned(running, speaker, OTHER)
