@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from subconscious.domain.errors import BadRequestError, ProviderError
-from subconscious.llm.providers import PROVIDERS, BatchProvider, Request
+from subconscious.domain.errors import BadRequestError, KeyRefusedError, ProviderError
+from subconscious.llm.providers import PROVIDERS, Access, BatchProvider, Request
+from subconscious.llm.providers.openai import ChatCompletions
 from subconscious.llm.providers.structured import answer
 from tests.contract.provider_kits import OVER_HTTP, HttpKit
 from tests.contract.provider_servers import KEY, AnthropicServer, FakeServer, OpenAIServer
@@ -165,6 +166,18 @@ async def test_a_server_of_ones_own_needs_no_key() -> None:
         await provider.ask(make_request())
         await provider.close()
         assert "authorization" not in server.seen[0].headers
+
+
+async def test_errors_name_the_seller_that_a_class_is_for() -> None:
+    class Acme(ChatCompletions):
+        name = "openai"
+        server = "Acme"
+
+    async with OpenAIServer(compatible=True) as server:
+        provider = Acme(Access("small", "wrong", f"{server.url}/v1"))
+        with pytest.raises(KeyRefusedError, match="Acme answered 401"):
+            await provider.ask(make_request())
+        await provider.close()
 
 
 @pytest.mark.parametrize("kit", ["ollama"], indirect=True)

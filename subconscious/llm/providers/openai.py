@@ -42,13 +42,15 @@ class ChatCompletions:
     """
 
     name: str
+    server = "the server"
+    """What errors call a server that is not OpenAI's; a class for one seller names the seller."""
 
     def __init__(self, access: Access) -> None:
         self._own = bool(access.base_url)
         """Whether the server is not OpenAI's; such a server may need no key, and accepts other parameters."""
         base_url = need_url(access.base_url or BASE_URL)
         key = need_key(access, NAME, "platform.openai.com") if access.key or not self._own else ""
-        self._seller = "the server" if self._own else SELLER
+        self._seller = self.server if self._own else SELLER
         self.model = access.model or default_model(self.name)
         self._effort: str = access.options.get("effort") or ("" if self._own else self._row.get("effort", ""))
         self._modes = OutputModes("schema", "object", "words")
