@@ -286,7 +286,11 @@ Judged = tuple[Candidate, Admission]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored statement with its origin: who stated it, when, and in which session."""
+    """A stored statement with its origin: who stated it, when, and in which session.
+
+    ``created_at`` is when the memory was stored, and never changes. ``said_at`` is when it was last stated: a
+    repetition moves it, and an imported memory has the time of its session.
+    """
 
     id: int
     project_id: str | None
