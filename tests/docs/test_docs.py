@@ -6,8 +6,9 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,10 +42,11 @@ VERBS = dict(_verbs(parser()))
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_command_is_documented(verb: str) -> None:
     first, _, second = verb.partition(" ")
-    assert f"`subconscious {first}" in COMMANDS
+    rows = [line for line in COMMANDS.splitlines() if f"`subconscious {first}" in line]
+    assert rows, f"add a row for `subconscious {first}` to a table in docs/commands.md"
     if second:
-        rows = [line for line in COMMANDS.splitlines() if f"`subconscious {first}" in line]
-        assert any(re.search(rf"[` ]{second}[` ]", row) for row in rows)
+        named = any(re.search(rf"[` ]{second}[` ]", row) for row in rows)
+        assert named, f"name {second!r} in a row for `subconscious {first}` in docs/commands.md"
 
 
 FIRST_MINUTE = (ROOT / "docs" / "first-minute.md").read_text(encoding="utf-8")
@@ -93,23 +95,32 @@ def test_there_are_at_most_50_settings_that_belong_to_no_provider() -> None:
     assert len(set(Settings.model_fields) - of_providers) <= 50
 
 
+def _to_do(table: str, found: Sequence[Any], wanted: Sequence[Any]) -> str:
+    """How to change a table so that it has the wanted rows, for the message of an assertion."""
+    missing, extra = [row for row in wanted if row not in found], [row for row in found if row not in wanted]
+    return f"{table}: " + (f"add {missing}, remove {extra}" if missing or extra else f"in this order: {list(wanted)}")
+
+
 def test_the_policies_are_documented() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     table = page.partition("| policy | value |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(POLICIES)
+    rows, policies = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE), list(POLICIES)
+    assert rows == policies, _to_do("docs/settings.md, table of policies", rows, policies)
 
 
 def test_half_lives_are_documented() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     table = page.partition("| kind | half-life")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `(\w+)` \| (\S+)", table, re.MULTILINE)
-    assert rows == [(kind.name, f"{kind.half_life:g}" if kind.half_life else "never") for kind in KINDS.values()]
+    kinds = [(kind.name, f"{kind.half_life:g}" if kind.half_life else "never") for kind in KINDS.values()]
+    assert rows == kinds, _to_do("docs/settings.md, table of kinds", rows, kinds)
 
 
 def test_the_types_of_links_are_documented() -> None:
     table = COMMANDS.partition("## Types of links")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.+) \|$", table, re.MULTILINE)
-    assert rows == [(row.name, row.inverse, row.meaning) for row in LINK_TYPES.values()]
+    types = [(row.name, row.inverse, row.meaning) for row in LINK_TYPES.values()]
+    assert rows == types, _to_do("docs/commands.md, Types of links", rows, types)
 
 
 def test_the_readmes_settings_exist_with_their_defaults() -> None:
@@ -120,15 +131,19 @@ def test_the_readmes_settings_exist_with_their_defaults() -> None:
         assert str(Settings.model_fields[name].default).lower() == value
 
 
+REQUESTS = {
+    name: cells[2]
+    for cells in (row.split("|") for row in re.findall(r"^\| `.*", PROTOCOL.partition("## Commands")[2], re.MULTILINE))
+    for name in re.findall(r"`(\w+)`", cells[1])
+}
+"""The arguments of each request, as docs/protocol.md describes them."""
+
+
 def test_every_request_is_in_the_protocol() -> None:
     rooms = [*(ROOT / "subconscious").glob("*/*api.py"), ROOT / "daemon" / "api.py"]
     source = "\n".join(room.read_text(encoding="utf-8") for room in rooms)
-    commands = set(re.findall(r"async def cmd_(\w+)", source))
-    table = PROTOCOL.partition("## Commands")[2]
-    named = {
-        name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
-    }
-    assert commands == named
+    requests = set(re.findall(r"async def cmd_(\w+)", source))
+    assert requests == set(REQUESTS), _to_do("docs/protocol.md, Commands", sorted(REQUESTS), sorted(requests))
 
 
 def test_there_are_twenty_wrong_inputs() -> None:
@@ -228,9 +243,10 @@ def test_the_benchmarks_that_are_named_exist() -> None:
 def test_what_needs_a_persons_word_is_told() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     told = page.partition("## What needs your word")[2].partition("\n## ")[0]
-    for name in GUARDED:
-        assert name in Settings.model_fields
-        assert f"`{name}`" in told or (name.startswith("redact_") and "`redact_*`" in told), name
+    assert set(GUARDED) <= set(Settings.model_fields)
+    names = {"redact_*" if name.startswith("redact_") else name for name in GUARDED}
+    missing = [name for name in sorted(names) if f"`{name}`" not in told]
+    assert not missing, f"docs/settings.md, What needs your word: add the guarded settings {missing}"
 
 
 def test_the_skills_that_are_documented_are_those_there_are() -> None:

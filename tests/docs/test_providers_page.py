@@ -17,8 +17,10 @@ def test_the_table_is_that_of_the_code() -> None:
         [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("| `")
     ]
     named = {row[0].strip("`"): row[3].strip("`") for row in rows if row[0] != "`provider`"}
-    assert set(named) - {NONE} == set(PROVIDERS)
-    assert all(named[name] == default_model(name) for name in PROVIDERS)
+    missing, extra = set(PROVIDERS) - set(named), set(named) - {NONE, *PROVIDERS}
+    assert not missing | extra, f"docs/providers.md, first table: add rows of {missing}, remove {extra}"
+    wrong = {name: default_model(name) for name in PROVIDERS if named[name] != default_model(name)}
+    assert not wrong, f"docs/providers.md, first table: the default models are {wrong}"
 
 
 def test_every_code_of_a_provider_error_is_told() -> None:
