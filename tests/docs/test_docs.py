@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from cli.arguments import parser
+from daemon.commands import HANDLERS
 from subconscious.context.approval import GUARDED
+from subconscious.context.arguments import Args
 from subconscious.decay import POLICIES
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.link_types import LINK_TYPES
@@ -144,6 +146,16 @@ def test_every_request_is_in_the_protocol() -> None:
     source = "\n".join(room.read_text(encoding="utf-8") for room in rooms)
     requests = set(re.findall(r"async def cmd_(\w+)", source))
     assert requests == set(REQUESTS), _to_do("docs/protocol.md, Commands", sorted(REQUESTS), sorted(requests))
+
+
+def test_every_argument_is_in_the_protocol() -> None:
+    """The own arguments of each class are named in the rows of the requests that take the class."""
+    for arguments in {handler.arguments for handler in HANDLERS} - {Args}:
+        handlers = [handler for handler in HANDLERS if handler.arguments is arguments]
+        requests = [name.removeprefix("cmd_") for each in handlers for name in dir(each) if name.startswith("cmd_")]
+        named = re.findall(r"`(\w+)`", " ".join(REQUESTS[name] for name in requests))
+        missing = arguments.model_fields.keys() - Args.model_fields.keys() - set(named)
+        assert not missing, f"docs/protocol.md, Commands: name {missing} in the row of the request that has it"
 
 
 def test_there_are_twenty_wrong_inputs() -> None:
