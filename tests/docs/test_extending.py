@@ -78,11 +78,16 @@ def _run(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
 
 
-def _apply(checkout: Path, diff: str) -> str:
+def _apply(checkout: Path, example: str, diff: str) -> str:
     """Apply a change; return the file that it changes."""
+    file = diff.splitlines()[1].removeprefix("+++ b/")
     command = ["git", "apply", "--recount", "-"]
-    subprocess.run(command, cwd=checkout, input=diff, text=True, check=True)
-    return diff.splitlines()[1].removeprefix("+++ b/")
+    done = subprocess.run(command, cwd=checkout, input=diff, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (
+        f"the example {example!r} in docs/extending.md no longer applies to {file}: change its diff there;"
+        f" if the product now has it, choose another example\n{done.stderr}"
+    )
+    return file
 
 
 def _write(checkout: Path, block: str) -> str:
@@ -103,8 +108,8 @@ def test_the_examples_are_found() -> None:
 def test_the_examples_work_as_they_are_written(checkout: Path) -> None:
     """One checkout for all: a copy, its types and the tests of its lists take longer than what an example does."""
     changed: set[str] = set()
-    for example, text in EXAMPLES.items():
-        files = _follow(checkout, text)
+    for example in EXAMPLES:
+        files = _follow(checkout, example)
         product = {name for name in files if not name.startswith(NOT_PRODUCT)} - GENERATED
         assert len(product) == FILES.get(example, 2), (example, product)
         changed |= files
@@ -112,13 +117,13 @@ def test_the_examples_work_as_they_are_written(checkout: Path) -> None:
     _succeed(checkout, f"python -m pytest -q -p no:cacheprovider -m 'not slow' {LISTS}")
 
 
-def _follow(checkout: Path, text: str) -> set[str]:
+def _follow(checkout: Path, example: str) -> set[str]:
     """Do what an example says, and compare what its commands print; return the files that it changes by hand."""
     changed: set[str] = set()
     output = ""
-    for language, block in BLOCK.findall(text):
+    for language, block in BLOCK.findall(EXAMPLES[example]):
         if language == "diff":
-            changed.add(_apply(checkout, block))
+            changed.add(_apply(checkout, example, block))
         elif language == "python":
             changed.add(_write(checkout, block))
         elif language == "sh":
