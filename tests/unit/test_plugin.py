@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,14 @@ def manifest() -> dict[str, Any]:
 
 
 def wired(name: str = "hooks.json") -> dict[str, list[dict[str, Any]]]:
-    return dict(json.loads((CHECKOUT / "hooks" / name).read_text())["hooks"])
+    return dict(json.loads((CHECKOUT / "hooks" / name).read_text(), object_pairs_hook=_distinct)["hooks"])
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Of two equal keys, the client would drop the first one's value without a word."""
+    twice = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+    assert not twice, f"a file in hooks/ has {twice} twice: join their values"
+    return dict(pairs)
 
 
 def test_the_two_manifests_are_equal() -> None:
