@@ -14,6 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
+SESSION_EVENTS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
+"""The events that the session of tests/client/test_events.py produces in the real client."""
+OTHER_EVENTS = {
+    "PostToolUseFailure",
+}
+"""The events of the plugin's hooks that it does not produce, such as those of a failure or a subagent."""
+
 SHELL_TOOLS = ("cat", "date", "find", "mkdir", "mv", "od", "rm", "tr")
 
 Reply = Callable[[bytes], bytes]

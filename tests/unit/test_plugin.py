@@ -18,7 +18,7 @@ import subconscious
 from daemon.events import EVENTS
 from subconscious.settings.settings import Settings
 from subconscious.surfacing import rendered_starts
-from tests.support.hook_calls import CHECKOUT
+from tests.support.hook_calls import CHECKOUT, OTHER_EVENTS, SESSION_EVENTS
 from tests.support.manifest import with_options
 
 EXTRAS = CHECKOUT / "subconscious" / "extras"
@@ -87,6 +87,12 @@ def test_what_old_clients_do_not_know_stands_in_a_file_of_its_own() -> None:
 def test_every_wired_event_is_known_to_the_daemon() -> None:
     # What a start was given without the daemon is told by its own hook, beside the event itself.
     assert set(wired() | wired("failures.json")) | {rendered_starts.EVENT} == set(EVENTS)
+
+
+def test_every_wired_event_is_produced_in_the_real_client_or_named() -> None:
+    wired_events = set(wired() | wired("failures.json"))
+    place = "an event belongs to SESSION_EVENTS or OTHER_EVENTS (tests/support/hook_calls.py)"
+    assert wired_events == SESSION_EVENTS | OTHER_EVENTS, f"{place}: {wired_events ^ (SESSION_EVENTS | OTHER_EVENTS)}"
 
 
 def test_every_hook_goes_through_run() -> None:
