@@ -25,7 +25,7 @@ COPIED = (
     *("bench", "bin", "cli", "daemon", "docs", "hooks", "migrations", "scripts", "skills", "subconscious", "tests"),
     ".claude-plugin",
 )
-NOT_PRODUCT = ("docs/", "tests/")
+NOT_PRODUCT = ("bench/", "docs/", "tests/")
 FILES = {"A kind of memory": 1, "A policy by which memories fade": 1}
 """The number of files of the product that examples change; the others change two, as the page says."""
 GENERATED = {"plugin.json", ".claude-plugin/plugin.json"}
