@@ -123,6 +123,37 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.NAMED,
         _pattern(
+            rf"^what (?:i|we) (?:said|told you|wrote|mentioned|decided|agreed)(?: \w+)?? {_ABOUT} (.+?)"
+            r" (?:(?:doesn't|does not|don't|do not|isn't|is not) (?:matter|apply|count|hold|true|valid)(?: any ?more| any longer)?"
+            r"|no longer (?:matters|applies|counts|holds)|(?:is|was) (?:now )?(?:wrong|moot|void|history|obsolete|off))\b"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(
+            r"^(?:(?:das|die sache) mit (?:den |dem |der )?(.+?) (?:gilt|zählt|stimmt|passt) (?:ab jetzt |jetzt |so )?nicht mehr"
+            r"|(?:lo|eso) de (?:los |las |la |el )?(.+?) ya no (?:vale|aplica|cuenta|sirve|hace falta|es necesario)"
+            r"|(?:a regra|isso|aquilo) d(?:e|os|as|o|a) (.+?) (?:já )?não (?:vale|conta|serve|é preciso)(?: mais)?"
+            r"|(?:la règle|le truc|l'histoire) d(?:e la|es|u|e) (.+?) (?:ne )?(?:vaut|compte|tient|s'applique) plus)\b"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(rf"^(?:the |that |our |my )?(.+?)[ -]{_RULE} (?:isn't|is not) (?:really )?a thing any ?more\b"),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(
+            r"^(?:(?:we|you|i) )?(?:don't|do not) (?:need|want) (?:those |these |the |that |any )?(.+?) from now on\b"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(
             rf"\b{_TAKE_BACK} (?:about )?(?:the|that|this|our|my|those|die|das|den|la|le|el|a|o|las|los|les) (?:whole |old |earlier |"
             rf"previous |entire )*{_THING} {_ABOUT} (.+)"
         ),

@@ -80,7 +80,7 @@ _CLAUSE = re.compile(
 
 
 def spelled(sentence: str) -> str:
-    """Return a sentence with common typing errors in cue words corrected: "forgte waht i said", "dont need"."""
+    """Return a sentence with common slips in cue words corrected: "forgte waht i said abt", "dont need"."""
     corrected = _WORD.sub(lambda found: _SLIPS.get(found[0].lower(), found[0]), sentence)
     return _WITHOUT_APOSTROPHE.sub(r"\1n't", corrected)
 
@@ -100,6 +100,7 @@ _WITHOUT_APOSTROPHE = re.compile(
 _MEANT = "forget scrap scratch never mind what said about anymore longer decision actually again instead rule".split()
 _REAL = frozenset("forge forgot forged scrape wat sad rue mid ruel agin".split()) - {"ruel", "agin"}
 _SLIPS = {slip: word for word in _MEANT for slip in _slips(word) if slip not in _REAL and slip not in _MEANT}
+_SLIPS |= {"abt": "about"}
 
 _LEAD = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|so|and|also|but|well|yes|yeah|oh|hm+|uh+|um+|please|btw|fyi|wait|sorry|hey|right|good news|"
@@ -107,7 +108,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\?\W*$|^(?:should|could|can|shall|would|do|does|did|is|are|was|were|what|why|how|who|which|where|when|if|maybe|"
+    r"\?\W*$|^(?:should|could|can|shall|would|do|does|did|is|are|was|were|what(?! (?:i|we) \w)|why|how|who|which|where|when|if|maybe|"
     r"perhaps|suppose|imagine|let's discuss|wonder\w*|i wonder|not sure|once|until|unless|after|before|as soon as|"
     r"sollte\w*|soll|wenn|falls|vielleicht|si|quand|peut-[eê]tre|cuando|quiz[aá]s?|tal vez|se|quando|talvez)\b"
     r"|\b(?:maybe|perhaps|not sure|vielleicht|peut-[eê]tre|quiz[aá]s|talvez|just this once|this time|for now|"

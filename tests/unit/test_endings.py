@@ -60,6 +60,14 @@ STATED = [
         ("you dont have to ask before adding dependencies anymore", 3),
         ("no need to ask about dependencies any more, just add them", 3),
         ("the review is over, pushes to main are back to normal", 10),
+        ("so forget what i said abt default exports n stuff", 1),
+        ("what i said about the changelog doesn't matter any longer", 9),
+        ("what we agreed on default exports no longer applies", 1),
+        ("the default exports rule isnt a thing anymore", 1),
+        ("das mit den default exports gilt nicht mehr", 1),
+        ("lo de los default exports ya no vale", 1),
+        ("a regra dos default exports já não vale mais", 1),
+        ("dont need those changelog entries from now on", 9),
     ],
 )
 def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
@@ -144,6 +152,8 @@ def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) 
         "lets not merge yet after all the trouble",
         "the tests dont need redis",
         "why is it that default exports arent allowed",
+        "what i said about default exports, does it matter?",
+        "what we need is a changelog entry",
     ],
 )
 def test_what_ends_nothing(typed: str) -> None:
