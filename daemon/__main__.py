@@ -78,7 +78,7 @@ def _widen() -> None:
 def serve(home: Home, *, handle_signals: bool = True) -> int:
     """Run the daemon of a state folder, unless another one runs; return the exit code.
 
-    Only the main thread of a process can handle signals.
+    ``handle_signals`` must be false outside the main thread, the only thread that can handle signals.
     """
     log = logging.getLogger("subconscious.daemon")
     try:

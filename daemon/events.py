@@ -1,4 +1,4 @@
-"""EVENTS: the handler of each client event. A new hook needs an entry in hooks.json and a row here."""
+"""Handlers of client events, by event name (``EVENTS``). A new hook needs an entry in hooks.json and a row here."""
 
 from __future__ import annotations
 

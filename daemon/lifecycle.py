@@ -56,7 +56,7 @@ from .worker import Workers
 log = logging.getLogger("subconscious.daemon")
 
 Part = Callable[[], Coroutine[Any, Any, None]]
-"""Starts one of the daemon's loops."""
+"""A function that runs one of the daemon's loops."""
 
 LEAVING_SECONDS = 20.0
 """Seconds that running jobs may take to finish when the daemon stops."""
@@ -104,7 +104,7 @@ async def _write_unwritten(spool: Spool) -> None:
     try:
         await spool.write_out()
     except OSError as error:
-        log.error("%d entries of hooks are lost: the disk can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
+        log.error("%d hook entries are lost, because the disk can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager

@@ -107,7 +107,7 @@ class Schedule:
         except TranscriptError as error:
             if self._app.disk.note(error):
                 raise  # it can be read once the disk has space again
-            log.warning("session %s is closed without being read: %s", session.id, error)
+            log.warning("session %s is closed, but its transcript can't be read: %s", session.id, error)
         await learn_unwritten(self._app, ctx, source)
         await judge(ctx, session.id, session.transcript, final=True)
         await unconfirmed_upkeep.conclude(self._app, ctx, session.id)
@@ -131,7 +131,7 @@ class Schedule:
         await poisoning_recheck.look_again(self._app)
 
     async def ask_again(self) -> None:
-        """Have a model check captures and memories again that the poisoning check flagged."""
+        """Have a model check the captures and memories again that the poisoning check flagged."""
         await poisoning_recheck.ask_again(self._app)
 
     async def forget_done(self) -> None:

@@ -42,7 +42,7 @@ REQUEST_SECONDS = 10.0
 
 CONFIRMATION_SECONDS = 2.0
 """Seconds within which a hook confirms that it received its answer. The hook's own deadline is shorter, except for
-a typed command."""
+a slash command."""
 
 FAREWELL_SECONDS = 2.0
 """Seconds that running requests may take to finish when the daemon stops."""

@@ -44,7 +44,7 @@ MOST_NAMED = 20
 """The most broken entries per batch that are logged one by one; the queue stores the reason of every entry."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 DRAFT_NAME = re.compile(rf"\.({ENTRY_NAME.pattern})(?:-[0-9a-f]{{8}})?\.tmp")
-"""An entry that is being written, by a hook or by ``replace_file``."""
+"""The name of a file to which a hook or ``replace_file`` is writing an entry."""
 
 
 class Spool:
@@ -349,7 +349,7 @@ def _is_arrival(change: Change, path: str) -> bool:
 
 
 def entry_names(folder: Path) -> list[str]:
-    """Return the complete entries of a spool, oldest first.
+    """Return the names of the complete entries of a spool, oldest first.
 
     Unfinished entries begin with a dot; other files are not ours.
     """
@@ -376,7 +376,7 @@ def _size_of(folders: Iterable[Path]) -> int:
 
 
 def _sizes(folder: Path) -> list[tuple[str, int]]:
-    """Return the entries of a folder with their sizes, oldest first."""
+    """Return the names and sizes of the entries in a folder, oldest first."""
     sizes = []
     for name in entry_names(folder):
         with contextlib.suppress(FileNotFoundError):
@@ -412,7 +412,7 @@ def _try_read(path: Path) -> Entry | str:
 
 
 def _over_cap(folder: Path, most: int) -> list[str]:
-    """Return the oldest entries to remove, so that the rest is within ``most`` bytes."""
+    """Return the names of the oldest entries, which must be removed so that the rest is within ``most`` bytes."""
     sizes = _sizes(folder)
     total = sum(size for _, size in sizes)
     dropped = []

@@ -62,8 +62,8 @@ class Workers:
             await aside(self._app.signals, most=LONGEST)
             if self._app.signals.stopping.is_set():
                 return
-            # Cleared before the check, so that a job queued between check and wait sets it again. Never cleared once
-            # the daemon stops, because stopping sets it only once to wake every idle worker.
+            # The signal is cleared before the check, so that a job queued between check and wait sets it again. It is
+            # never cleared once the daemon stops, because stopping sets it only once, to wake every idle worker.
             self._app.signals.queued.clear()
             job = await self._lease()
             if job is None:

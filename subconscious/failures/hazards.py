@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Return why a person must approve a sentence with these words (an address, a key, prose); else ""."""
+    """Return why a person must approve a sentence that quotes ``slots``, such as "it may contain a key"; else ""."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"

@@ -12,7 +12,7 @@ LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""Two errors are alike if the one with fewer signatures shares at least this part (0 to 1) of them with the other."""
+"""Two errors are alike if they share at least this part (0 to 1) of the signatures of the error that has fewer."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")

@@ -55,8 +55,8 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 def _rejections(run: Run) -> Iterator[Observation]:
     """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
-    Commands that only show text (they run no linter) and lines that can't be parsed are skipped. Of a line such as
-    "lint || true", the part before ``||`` is parsed.
+    Commands that only show text (they run no linter) and lines that can't be parsed are skipped. In a line such as
+    "lint || true", only the part before ``||`` is parsed.
     """
     if run.tool != "Bash" or all(map(variants.only_looks, parse(run.command.partition("||")[0]))):
         return

@@ -51,7 +51,7 @@ _TIMES = re.compile(re.escape(FAILED_HERE))
 
 _INDENTATION = ", as the indentation of the text to replace was not that of the file"
 _SHORTER = ((f"{_INDENTATION}; ", ": "),)
-"""Shorter words for some templates. Stored sentences keep the long words, so that decisions on them stay valid."""
+"""Shorter wordings to display. Stored sentences keep the long wording, so that decisions about them stay valid."""
 
 _TYPES = r"`\.\w{1,10}`(?:(?:, | and )`\.\w{1,10}`)*"
 _TABS = re.compile(re.escape(TEMPLATES["tabs"]).replace(re.escape("`{failed}`"), f"(?P<types>{_TYPES})"))

@@ -1,7 +1,7 @@
 """Raises the scores of hits by their context: memories before and after them in a session, and the session as a whole.
 
 People and models explain a thing over several turns: the words of the query may be in one memory, and the
-answer in the next. So the scores of its neighbours and of the best hits in its session raise a memory's score. This
+answer in the next. So a memory's score is raised by those of its neighbours and of the best hits in its session. This
 module does no I/O (see docs/architecture.md).
 """
 

@@ -19,7 +19,7 @@ PARTLY = 0.85
 NAMED = 0.7
 """The relevance of a bare file name that few projects have."""
 COMMON = 0.35
-"""The relevance of a bare file name that most projects have. Words shared with the tool call raise it and NAMED."""
+"""The relevance of a bare file name that most projects have. Words shared with the tool call raise COMMON and NAMED."""
 A_WORD, MOST_WORDS = 0.1, 3
 IN_PASSING, MANY_FILES = 0.8, 3
 """The factor for a memory that lists more than MANY_FILES files and does not name the file in its text.

@@ -52,7 +52,7 @@ def _normalised(ranking: Ranking) -> list[float]:
 def rrf(
     rankings: Mapping[str, Ranking], k: int, agreement: float, weights: Mapping[str, float] | None = None
 ) -> list[Fused]:
-    """Return hits by their sum of weight / (k + rank), ranks from 1, times ``agreement`` if several engines agree."""
+    """Return hits by the sum of weight / (k + rank) over engines, times ``agreement`` for hits of several engines."""
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     weigh = {name: (weights or {}).get(name, 1.0) for name in answered}
     scores: dict[int, float] = {}
@@ -120,7 +120,7 @@ class Fusion:
 class Preset:
     """One way to fuse rankings: its function, whether there is a second search, and whether beliefs are computed.
 
-    ``hits`` are requested from each engine; 0 means as many as the budget allows. ``mode`` is the default search mode.
+    ``hits`` is how many each engine is asked for; 0 means as many as the budget allows. ``mode`` is the default mode.
     """
 
     fuse: Callable[[Rankings, Fusion], list[Fused]]

@@ -56,7 +56,7 @@ async def recall(
 
 
 async def with_successors(ctx: RecallContext, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
-    """Return the hits with the missing memories that supersede them, each before the hit that it supersedes.
+    """Return the hits, with each superseding memory before the hit that it supersedes; missing ones are added.
 
     The words of a question often match only the older statement: "the queue" is in "we use Redis for the queue", but
     not in "scrap redis, we moved to NATS".
@@ -83,7 +83,7 @@ async def _latest(ctx: RecallContext, query: ParsedQuery, limit: int) -> list[Hi
 
 
 async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | None, limit: int) -> list[Hit]:
-    """Return the best hits, twice ``limit``: duplicates and hits of too little relevance are dropped later."""
+    """Return the best hits, up to twice ``limit``: duplicates and hits with too little relevance are dropped later."""
     depth = max(ctx.depth.hits, limit)
     fused = await _fused(ctx, query, depth)
     session_order = await memories.by_session(ctx.database, [hit.id for hit in fused], project_id)

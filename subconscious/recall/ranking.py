@@ -66,7 +66,7 @@ async def priorities(ctx: RecallContext, ids: Sequence[int]) -> dict[int, float]
 
 
 def decay_factor(ctx: RecallContext, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
-    """Return the factor, 0 to 1, by which age lowers a memory's rank; ``gone`` are the ids of superseded memories.
+    """Return the factor, 0 to 1, that lowers the rank of old and of superseded memories (ids in ``gone``).
 
     Claude's own notes do not decay: they are removed with their file.
     """
@@ -77,7 +77,7 @@ def decay_factor(ctx: RecallContext, memory: Memory, now: float, gone: Collectio
 
 
 def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | None) -> Hit:
-    """Return a hit with its confidence and, slightly, its rank adjusted by its corrections, counted by type."""
+    """Return a hit with its confidence and (slightly) its rank adjusted; ``counts`` are the corrections by type."""
     if not counts:
         return hit
     pinned = hit.memory.pinned
@@ -87,7 +87,7 @@ def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | 
 
 
 def raised(ctx: RecallContext, query: ParsedQuery, hit: Hit) -> Hit:
-    """Return a hit with its rank raised if it has the time or the kind that the query names, else lowered.
+    """Return a hit with its rank raised if its memory has the time or kind that the query names, else lowered.
 
     A memory of the named time does not decay, because the query asks for that age.
     """

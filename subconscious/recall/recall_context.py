@@ -35,7 +35,7 @@ async def not_embedded(text: str) -> None:
 
 
 Relate = Callable[[str, Sequence[str]], Awaitable[list[Relation]]]
-"""The type of a function that compares a new statement with earlier ones; without a local embedder it finds nothing."""
+"""The type of a function that returns how a new statement relates to earlier ones; [] without a local embedder."""
 
 
 async def not_related(new: str, olds: Sequence[str]) -> list[Relation]:
@@ -111,7 +111,7 @@ class RecallContext:
 
 
 OPTIONS = {"preset": "fusion", "mode": "recall_mode", "budget": "recall_budget"}
-"""The setting that is the default of each option of a search."""
+"""The name of the setting that is the default, by search option."""
 
 
 class SearchOptions(Args):
@@ -124,6 +124,6 @@ class SearchOptions(Args):
 
 
 def with_options(ctx: RecallContext, options: SearchOptions) -> RecallContext:
-    """Return the context with its settings replaced by the options of a request."""
+    """Return the context, with the options of a request in place of the settings."""
     given = {setting: getattr(options, name) for name, setting in OPTIONS.items() if getattr(options, name) is not None}
     return replace(ctx, settings=ctx.settings.model_copy(update=given))

@@ -51,7 +51,7 @@ class RecentTurns:
         _keep(self._prompts, session_id, prompt)
 
     def prompt(self, session_id: str) -> str:
-        """Return the prompt that a session works on, of any age; "" if unknown."""
+        """Return the prompt that a session works on, however old it is; "" if unknown."""
         return self._prompts.get(session_id, "")
 
     def has_prompt(self, session_id: str) -> bool:
@@ -130,7 +130,7 @@ _ASKS = re.compile(
 
 
 def completed(prompt: str, before: Sequence[str]) -> str:
-    """Return ``prompt`` with the words that it refers to; ``before`` are the last messages, the latest last."""
+    """Return ``prompt`` with words added from the messages ``before`` it (latest last) if the prompt refers to them."""
     own = terms(prompt)
     if len(own) >= ENOUGH or not (_BACK.search(prompt[:LETTERS]) and _ASKS.search(prompt[:LETTERS])):
         return prompt

@@ -1,6 +1,6 @@
 """Asks a language model for further search words, with a short time-out and a cache.
 
-Searches are reworded only for callers that wait anyway (setting `reword`). Only single words of the model's reply are
+Only searches of callers that wait anyway are reworded (`reword` setting). Only single words of the model's reply are
 used. They are added to the words that the engines search for. The relevance of a hit is computed from the query's own
 words.
 """

@@ -55,7 +55,7 @@ def _begun(line: str) -> tuple[str, str] | None:
 
 
 def named(parts: Sequence[Section], name: str) -> Section | None:
-    """Return the section called ``name``; else the first whose name starts with it; else the first that contains it."""
+    """Return the section called ``name``; failing that, the first whose name begins with it, or else contains it."""
     wanted = " ".join(name.casefold().split())
     names = [(" ".join(part.name.casefold().split()), part) for part in parts if part.name]
     for fits in (str.__eq__, str.startswith, str.__contains__):
@@ -66,7 +66,7 @@ def named(parts: Sequence[Section], name: str) -> Section | None:
 
 
 def nearest(parts: Sequence[Section], asked: str) -> Section | None:
-    """Return the section with the most words of a query (in the name they count twice); None if no section has any."""
+    """Return the section with the most words of a query (those in its name count twice); None if no section has any."""
     wanted = stems(asked)
     scores = [(2 * len(wanted & stems(part.name)) + len(wanted & stems(part.body)), part) for part in parts]
     best = max(scores, key=lambda scored: scored[0], default=None)

@@ -26,7 +26,7 @@ FAR = 0.25
 """The cosine of the local embedder below which two texts are unrelated."""
 
 FAR_FROM_PATH = 0.4
-"""FAR for a query that is a path: the short parts of any path are a little similar to most texts."""
+"""The same threshold for a query that is a path: the short parts of any path are a little similar to most texts."""
 
 _PATH = re.compile(r"\S*[/\\]\S*")
 
@@ -36,7 +36,7 @@ class Selection:
     """What to select: number of hits, minimum relevance, and the relevance from which promoted knowledge comes first.
 
     If ``alone`` is true and promoted knowledge is relevant, nothing else is returned. If ``summed`` is true, summaries
-    replace the memories that they summarise. ``mode`` is the search mode in use, ``tokens`` the length of the result.
+    replace the memories that they summarise. ``mode`` is the search mode, ``tokens`` the maximum length of the result.
     """
 
     hits: int = 1000
@@ -87,7 +87,7 @@ def without_duplicates(
     alike: float,
     differ: Callable[[Memory, Memory], bool],
 ) -> list[Hit]:
-    """Return the hits without those with a cosine above ``alike`` to a better hit, unless ``differ(hit, better)``."""
+    """Return the hits, except those with a cosine above ``alike`` to a better hit from which they don't ``differ``."""
     kept: list[Hit] = []
     for hit in ranked:
         own = vectors.get(hit.memory.id)
@@ -131,7 +131,7 @@ def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[i
 
 
 def with_replacements(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[Hit]:
-    """Return the hits with each summary once, at its own position or that of its first source, whichever is first."""
+    """Return the hits with memories replaced by summaries (``instead``); each summary occurs once, at its best rank."""
     found = {hit.memory.id: hit for hit in hits}
     return list({number: found[number] for number in (instead.get(one, one) for one in found)}.values())
 

@@ -47,7 +47,7 @@ class Tiers:
 
 
 def shorten(memory: Memory, asked: str, room: int | None, section: str = "") -> ShortenedText:
-    """Return a memory in at most ``room`` characters (None: no limit).
+    """Return a memory's text in at most ``room`` characters (None: no limit).
 
     A text that fits is returned whole, with the memory's files if there is a limit and room for them. A longer text is
     replaced by the summary and the sentences most similar to the query ``asked``. ``section`` is the only section to

@@ -29,7 +29,7 @@ async def load_policy(home: Home, database: Database, settings: Settings) -> Non
 
 
 def _key(home: Home) -> bytes:
-    """Return the key that salts the hashes. It is kept outside of the database: a copy of that must reveal nothing."""
+    """Return the key that salts the hashes. It is not in the database, so that a copy of the database reveals nothing."""
     path = home.root / "redaction.key"
     if is_missing(path):
         replace_file(path, secrets.token_hex(KEY_BYTES).encode())

@@ -76,7 +76,7 @@ _PUBLIC_NAME = re.compile(
 _KEY_VARIABLE = re.compile(
     r"(?!.*(?:PUBLIC|PUB|CACHE|PARTITION|ROUTING|IDEMPOTENCY|PRIMARY|FOREIGN|SORT|OBJECT|LOOKUP|COMMIT|HASH|DEDUP\w*)_)[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*KEY"
 )
-"""Variables for keys. Their values are secret even if they look like digests."""
+"""Names of variables for keys. The values are secret even if they look like digests."""
 
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
@@ -172,13 +172,13 @@ def _assigned_key(match: re.Match[str], value: str) -> bool:
 
 
 def _bare_token(match: re.Match[str], value: str) -> bool:
-    """Whether a value is a long random token of letters in both cases and digits, without a public name."""
+    """Whether a value is a long random token of digits and letters in both cases, and is not assigned to a public name."""
     name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
     return not (name and _is_public(name)) and is_random(value) and _is_unnamed(value)
 
 
 def _is_public(name: re.Match[str]) -> bool:
-    """Whether a name says that its value is public. A word that merely ends like such a name ("said") does not."""
+    """Whether a name says that its value is public. A word that merely ends like such a name does not: "said"."""
     end = _PUBLIC_NAME.search(name[1])
     if end is None or not name[0][-1:].isspace() or name[0].rstrip()[-1:] in {":", "=", ">"}:
         return end is not None

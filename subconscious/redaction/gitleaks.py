@@ -22,7 +22,7 @@ OURS = frozenset(
 
 _BEFORE = re.compile(r"[\w.-]*$")
 _LEAD = r"[\w.-]{0,50}?"
-"""Optional text before a keyword, which is removed from patterns: it would cost fifty steps per character of a text."""
+"""Optional text before a keyword. Patterns are used without it, because it would cost fifty steps per character."""
 
 MOST_REPEATS = 1024
 """The upper bound that replaces unbounded repeats; the caller extends truncated matches to their real end."""
@@ -35,7 +35,7 @@ Allowed = Callable[[re.Match[str], str], bool]
 
 
 def rules() -> Iterator[Rule]:
-    """Yield all rules, in the order of their file."""
+    """Yield the rules that have a pattern and are not in ``OURS``, in the order of their file."""
     import tomllib  # imported when the first text is redacted, so that no start waits for it
 
     book = tomllib.loads(Path(__file__).with_name("gitleaks.toml").read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def _is_secret(least: float, allowed: tuple[Allowed, ...], match: re.Match[str],
 
 
 def _allowance(row: dict[str, Any]) -> Allowed:
-    """Return a function that says if an allowlist exempts a match. Only conditions on the text can exempt one."""
+    """Return a function that says whether an allowlist exempts a match; its conditions on file paths exempt none."""
     patterns = [python_pattern(each) for each in row.get("regexes", ())]
     words = tuple(word.lower() for word in row.get("stopwords", ()))
     target = row.get("regexTarget", "secret")

@@ -16,7 +16,7 @@ SHORTEST, LONGEST = 8, 200
 """The shortest and the longest value, in characters, that is recognised by its hash."""
 
 MOST_VALUES = 100
-"""The maximum number of different values of one text that are searched for again."""
+"""The maximum number of different values found in a text whose further occurrences are searched for."""
 
 MOST_BOUNDS = 16
 """The most groups of quotes or punctuation, in one run without whitespace, beside which a value may begin or end."""
@@ -54,7 +54,7 @@ def _joins(text: str, behind: int, edge: str) -> bool:
 
 
 _URL_PART = re.compile(r"""[^"'`<>()\[\],;|\\=:@/&?]{8,400}+""")
-"""The parts of an address in which a value may be quoted with percent signs."""
+"""The parts of a URL, each of which may be a percent-encoded value."""
 
 
 class KnownSecrets:

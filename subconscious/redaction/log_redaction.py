@@ -21,7 +21,7 @@ class RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, or the lines of a traceback, without secrets."""
-        # Imported only now: a daemon without log messages must not wait for the patterns.
+        # Imported here, so that a daemon without log messages does not wait for the patterns.
         from subconscious.redaction import cut_private, redact
 
         return redact(cut_private(super().format(record))).text

@@ -80,7 +80,7 @@ RULES = (
         rf"\{{[^{{}}]{{0,120}}?[\"']value\\?[\"']\s{{0,3}}:\s{{0,3}}{_QUOTED_JSON}",
         _in_object,
     ),
-    # The attributes of "random_password" in a state of Terraform.
+    # The attributes of a "random_password" resource in a Terraform state file.
     Rule("password", ("bcrypt_hash",), rf"bcrypt_hash\\?\"[\s\S]{{0,1500}}?\"result\\?\"\s?:\s?{_QUOTED_JSON}"),
     Rule(
         "cookie",

@@ -1,4 +1,4 @@
-"""Decides whether a value at a place for a secret is a secret, and not a placeholder, a name, a path or code."""
+"""Decides whether a value in the position of a secret is one, and not a placeholder, a name, a path or code."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def is_symbol_password(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """Whether a long value is random. Unlike for ``is_random``, its letters may all be of one case."""
+    """Whether a long value is random. Unlike in ``is_random``, all letters may have the same case."""
     if is_random(value):
         return True
     if len(value) < 20 or not value.isalnum() or not value.isascii() or _PLACEHOLDER.search(value):

@@ -14,7 +14,7 @@ PERSONAL = ("payment", "email", "phone", "ip")
 """Types of personal data, each with its own setting."""
 
 REDACT, MASK, BLOCK, WARN, OFF = "redact", "mask", "block", "warn", "off"
-"""Strategies: put a mark in place of a value; a mark with its last characters; drop the text; only report; ignore."""
+"""Strategies: replace a value by a mark, or by a mark with the value's end; drop the whole text; only report; ignore."""
 
 STANDARD = MappingProxyType({SECRETS: REDACT, "payment": REDACT, "email": OFF, "phone": OFF, "ip": OFF})
 

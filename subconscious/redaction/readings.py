@@ -26,7 +26,7 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text with some spans removed; ``cuts`` are their positions, ``shifts`` their cumulative lengths."""
+    """A text with some spans removed: ``cuts`` are their positions in it, ``shifts`` the total length removed so far."""
 
     text: str
     cuts: Sequence[int] = ()

@@ -94,8 +94,8 @@ def redact(text: str, active: Policy | None = None) -> Redacted:
 
 @lru_cache(maxsize=8)
 def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
-    """Return the rules for a type of data, and for each hint the numbers of the rules that need it."""
-    # Imported only now: the rules are read with the first text, so that no start waits for them.
+    """Return the rules for a type of data, and for each hint the indices of the rules that have it."""
+    # Imported here, so that the rules are loaded with the first text and delay no start.
     from . import command_rules, context_rules, gitleaks, paired_rules, personal, shapes, spoken_rules
 
     if sort == policy.SECRETS:

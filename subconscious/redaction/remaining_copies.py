@@ -1,4 +1,4 @@
-"""Changes other files of the state folder with texts from the database: copies, spool entries, logs, renderings."""
+"""Changes files that may repeat texts of the database: its copies, spool entries, logs, rendered files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PART_BYTES = 1 << 20
 
 
 def renew_copies(home: Home, schema: int) -> int:
-    """Replace old copies of the database, which may contain deleted data, with a new one; return their number."""
+    """Replace old copies of the database, which may contain deleted data, with a new one; return how many."""
     name = home.database.stem
     # Copies in the database's own folder: made by older versions, or left there by a restore.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
@@ -73,7 +73,7 @@ def text_files(home: Home) -> Iterator[Path]:
 def read(path: Path) -> str:
     """Return a file's text, with invalid bytes preserved.
 
-    Raises OSError if it is not a file, or larger than the limit for spool entries.
+    Raises OSError if ``path`` is not a regular file, or is larger than the limit for spool entries.
     """
     return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
 
@@ -126,7 +126,7 @@ def in_parts(change: Change) -> Change:
 def drop_entries(
     home: Home, sessions: Iterable[str], wordings: Iterable[str], *, everything: bool = False
 ) -> list[str]:
-    """Delete the spool entries, waiting or failed, of these sessions or with one of these texts; return their names.
+    """Delete waiting and failed spool entries that are of ``sessions`` or contain one of ``wordings``; return their names.
 
     With ``everything``, all entries and the files that killed hooks left incomplete are deleted.
     """

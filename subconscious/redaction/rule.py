@@ -1,4 +1,4 @@
-"""A rule for one kind of secret: hints that it may occur, its pattern, and a final test."""
+"""A rule for one kind of secret: hints, one of which a text must contain; a pattern; a final test of each match."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Rule:
         for match in self._matches(text):
             group = _secret_group(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
-                # Punctuation after a value is not part of it; without it, the value is recognised in other texts.
+                # Without the punctuation after it, the value is recognised in other texts.
                 value = match[group].rstrip(".,;:") or match[group]
                 start = match.start(group)
                 yield Span(start, start + len(value) - _closing(value), self.kind)

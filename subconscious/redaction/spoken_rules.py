@@ -34,7 +34,7 @@ _GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
 """Up to 60 characters of the same sentence."""
 
 _VALUE = r"""["'`]?(?P<secret>(?=[^\s,;"'`<>\\]{0,79}?[\d!@#^&*+=/~?$%])[^\s,;"'`<>\\]{6,80}+)"""
-"""A value with a digit or a sign. An ordinary word must not match, or the real value after it is missed."""
+"""A value with a digit or a sign. An ordinary word must not match, or the real value after the word would be missed."""
 _LOGIN = (
     r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|(?:an)?melde\w{0,2}|logge?\w{0,2}|einlogge\w{0,2}"
     r"|connecte\w{0,2}|inicia\w{0,2} sesi\u00f3n|entra\w{0,2}|entre)\b"

@@ -27,7 +27,7 @@ def _words() -> frozenset[str]:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Yield every run of twelve or more listed words. Prose has none: "the", "and", "is" and "to" are not in the list."""
+    """Yield every run of twelve or more words of the list. Prose has none: "the", "and", "is" and "to" are not listed."""
     listed, matches = _words(), list(_WORD.finditer(text))
     at = FEWEST - 1
     while at < len(matches):

@@ -79,7 +79,7 @@ def _request(text: str) -> str:
 
 
 ANSWERS, SENTENCES = 6, 24
-"""The most answers whose sentences are compared with a prompt by words, and the most that are then compared by meaning.
+"""How many answers have their sentences compared with a prompt by words, and how many sentences then by meaning.
 
 Useful sentences often share few words with the prompt but belong to an answer that shares many.
 """

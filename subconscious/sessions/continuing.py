@@ -22,7 +22,7 @@ from subconscious.sessions.telling import is_routine
 from subconscious.store import handovers
 
 HANDED = "prompt/hand-over"
-"""The event under which a hand-over that was shown with a prompt is recorded."""
+"""The event name that is recorded when a hand-over is shown with a prompt."""
 
 LIKELY = 0.3
 """The minimum probability at which a prompt counts as being about the last session's work."""

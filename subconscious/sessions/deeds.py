@@ -49,7 +49,7 @@ _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
 
 @dataclass(frozen=True, slots=True)
 class Deeds:
-    """What a session did so far.
+    """What a session has done so far.
 
     ``named`` is the title that the user gave to the session, ``opened`` the first slash command, and ``opened_at`` the
     position of that command. ``running`` are the commands without a result, by the id of their tool call. ``failed`` is
@@ -97,7 +97,7 @@ def _records(path: Path, start: int, end: int) -> Iterator[tuple[int, Record]]:
 
 
 class _Log:
-    """Updates deeds with one transcript record after another."""
+    """Collects what a session did, one transcript record at a time."""
 
     def __init__(self, before: Deeds, clean: Callable[[str], str]) -> None:
         self._clean = clean

@@ -1,7 +1,7 @@
-"""Hand-overs from one session to the next: asked, done, decided, failed, open, and the assistant's report.
+"""Hand-overs to the next session: what was asked, done, decided, left open or failed, and what the assistant reported.
 
-All text is quoted from the session's transcript, unless a model worded it (`story`). The user's words and the deeds are
-read from the transcript's records; `reports` chooses the sentences of the report. Rules and facts are not handed over:
+All text is quoted from the session's transcript, unless a model worded it (`story`). What was asked and done is read
+from the transcript's records; `reports` chooses the sentences of the report. Rules and facts are not handed over:
 they reach later sessions as memories, which are checked first.
 """
 
@@ -180,7 +180,7 @@ def _claims(point: str) -> bool:
 
 
 def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str:
-    """Return an open point, with the choices if it is a question that asks for a choice.
+    """Return an open point; if it is a question that asks for a choice, with the choices.
 
     Return "" if the choices are unknown or fail the checks for the assistant's reports: choices are also the
     assistant's words.
@@ -282,7 +282,7 @@ def joined(sentences: Sequence[str]) -> str:
 
 
 def whole_sentences(text: str, length: int) -> str:
-    """Return the whole sentences at the beginning of a text that fit into ``length`` characters; if none, words."""
+    """Return the first sentences of a text that fit into ``length`` characters; if none fits, its first words."""
     return sentences_within(text, length) or wording.shorten(text, length - 1)
 
 

@@ -70,7 +70,7 @@ def gist(left: Handover) -> str:
 
 
 def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likeness]:
-    """Return the ``most`` sessions with hand-overs that share the most words with a prompt, the best first."""
+    """Return how well a prompt matches the ``most`` hand-overs that share the most words with it, the best first."""
     asked = frozenset(stem(term) for term in terms(prompt))
     texts = [_words(_story(left)) for left in sessions]
     rarity = rarity_of(asked, texts)

@@ -81,7 +81,7 @@ Six of ten labelled pairs above this value were helpful.
 
 
 WORTH_EMBEDDING = 0.05
-"""A hand-over is compared by meaning only if its probability of helping is at least this at the cosine ORDINARY."""
+"""A hand-over is compared by meaning only if it would help with at least this probability at the cosine ORDINARY."""
 
 ORDINARY = 0.4
 LONGEST = 400

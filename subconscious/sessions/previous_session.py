@@ -32,7 +32,7 @@ MERGE_SECONDS = 0.15
 """The seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
 
 LEAST = 40
-"""The beginning of a part, or of an answer, that has no more characters than this is too short to show."""
+"""A part that does not fit is cut only if there is more room than this; an answer is shown only if it is longer."""
 
 NAMED_AMONG = 5
 """How many of the latest sessions are compared with a branch's name: few, because the new session has to wait."""
@@ -182,7 +182,7 @@ def lines_of(
 
 
 def briefly(left: Left) -> Left:
-    """Return a hand-over; its report is shorter if the work is finished and on a main branch: the code shows the rest.
+    """Return a hand-over, with a shorter report if the work is finished and on a main branch: the code shows the rest.
 
     Work counts as finished if the hand-over has no open points.
     """

@@ -120,7 +120,7 @@ _LIST = re.compile(
     r"(?: (?:changed|edited|modified|touched|updated))?\s*:)?(?:\W|\b(?:and|[ADMR]|\d+(?: lines?| more)?)\b)*",
     re.IGNORECASE,
 )
-"""What remains of a list of files without the file names. Such lists are skipped: a hand-over lists changed files."""
+"""Matches a list of files without its file names. Such lists are skipped: a hand-over lists changed files anyway."""
 
 _HOST = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
@@ -208,7 +208,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
 
 def _row_in_words(line: str) -> str:
-    """Return a table row as a sentence that begins with its first cell, "" if it is not informative; else the line."""
+    """Return a table row as a sentence that begins with the first cell, "" if it says little; other lines unchanged."""
     if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return line
     first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))

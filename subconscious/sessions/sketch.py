@@ -78,7 +78,7 @@ class Sketch:
     ``asks`` are the requests in the user's words, ``answer`` is the latest text of the assistant. ``busy`` means that
     the assistant used tools after that text, ``answered`` that it wrote something since the last prompt. ``asked_at``
     is the position of the first request in the transcript. ``report`` is the latest long answer that ended a turn
-    before the last prompt. ``answers`` are the kept parts of examined reports, ``reports`` those not examined yet.
+    before the last prompt. ``answers`` are the sentences kept of earlier reports, ``reports`` the unexamined ones.
     ``latest`` is the report that ends the present turn unless the assistant continues.
     """
 

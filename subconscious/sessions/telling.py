@@ -69,7 +69,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The summary of a session that lists show. ``left_open`` is "" if nothing is known to be open."""
+    """The summary of a session, as lists of sessions show it. ``left_open`` is "" if nothing is known to be open."""
 
     title: str
     text: str
@@ -90,7 +90,7 @@ def tell(sketch: Sketch) -> Summary:
 
 
 def requests_of(sketch: Sketch) -> list[str]:
-    """Return the plan, the first slash command and the requests that say something; else the first request, if any."""
+    """Return the plan, the first slash command and the informative requests; failing these, the first request."""
     named = [sketch.plan] if sketch.plan else []
     asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []

@@ -26,7 +26,7 @@ CONTRADICTED = "a later statement contradicts it"
 
 
 async def contradicted(database: Database, said: Iterable[Candidate], project_id: str) -> list[int]:
-    """Return the ids of unconfirmed memories that new statements contradict. Slow: call it before the transaction."""
+    """Return the ids of unconfirmed memories that statements in ``said`` contradict. Slow: call before the transaction."""
     new = list(said)
     known = await unconfirmed.of_project(database, project_id, COMPARED) if new else []
     return await asyncio.to_thread(_contradicted, new, known) if known else []
@@ -47,23 +47,23 @@ async def retire(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: st
 
 
 async def approve(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str) -> None:
-    """Approve the unconfirmed memories among ``memory_ids``, because a person restores them."""
+    """Approve the unconfirmed memories among ``memory_ids``, which a person is restoring."""
     for memory_id in memory_ids:
         if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
             await decisions.decide(tx, capture, "approved", "user", reason, memory_id=memory_id)
 
 
 async def seen_again(tx: aiosqlite.Connection, capture: Capture, candidate: Candidate, session_id: str) -> int:
-    """Confirm a memory that another session found again, and count the recurrence; return the memory's id."""
+    """Confirm the captured memory that session ``session_id`` found again; count the recurrence, return the memory's id."""
     memory = await confirm(tx, capture, SEEN_AGAIN)
     await memories.restate(tx, memory, candidate.time, session_id, candidate.origin)
     return memory.id
 
 
 async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
-    """Confirm or retire an unconfirmed memory if its use in sessions is reason enough; return its id if confirmed.
+    """Confirm an unconfirmed memory that a session used, or retire one that ``MISSES`` sessions received but did not use.
 
-    Contradictions are not examined here: they are found when new statements are captured (``contradicted``).
+    Return the memory's id if it was confirmed. Contradictions are found elsewhere, by ``contradicted``.
     """
     capture = await unconfirmed.capture_of(tx, memory_id)
     if capture is None:

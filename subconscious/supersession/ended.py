@@ -1,6 +1,6 @@
 """Finds the statements that an ending (`endings.py`) refers to; in case of doubt, finds none. Does no I/O.
 
-An ending is a sentence that ends an earlier statement, such as "we moved off X". The words for X are its topic.
+An ending is a sentence that ends an earlier statement, such as "we moved off X"; "X" is the topic of this ending.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LETTERS = 600
 """The most characters of a statement that are compared."""
 
 FEW = 2
-"""The most words of a short topic. A statement must have all of these words; of a longer topic, a share of MOST_WORDS."""
+"""A statement must contain all words of a topic of up to FEW words, and the share MOST_WORDS of a longer topic."""
 
 MOST_WORDS = 0.66
 NEAR, MARGIN = 0.45, 0.08
@@ -37,7 +37,7 @@ SLIP = 0.84
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A statement, by its index ``place``, that shares words with a topic.
+    """A statement that shares words with a topic; ``place`` is the statement's index.
 
     ``topic`` is the share of the topic's words that the statement has, ``own`` the share of the statement's words that
     the topic has; both from 0 to 1.
@@ -49,7 +49,7 @@ class Fit:
 
 
 def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the indices of the statements that an ending ends; an empty list if this is doubtful."""
+    """Return the indices of the statements that an ending ends; an empty list in case of doubt."""
     if ending.end is End.OVER:
         return _over(ending, statements)
     words = keys(ending.topic)
@@ -60,7 +60,7 @@ def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
 
 
 def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
-    """Return the statements that have enough of a topic's words."""
+    """Return a ``Fit`` for each statement that contains enough of a topic's words."""
     found = []
     for place, statement in enumerate(statements):
         own = keys(statement)
@@ -71,10 +71,10 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the index of the best match; if several match equally well, the indices of those that the ending means.
+    """Return the index of the best match; if several match equally well, the indices of those that the ending refers to.
 
-    "We moved off X" means those that choose X, an ending with a word such as "all" means all of them. The result is
-    empty if the ending is unclear or means more than ``MOST``.
+    "We moved off X" ends the statements that choose X; an ending with a word such as "all" ends all matches. The result
+    is empty if the ending is unclear or would end more than ``MOST`` statements.
     """
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
@@ -94,7 +94,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether an ending such as "no need to do X" can end a statement; a ban only if the ending is about permission."""
+    """Whether "no need to do X" can end a statement. It ends a ban only if it mentions asking, approval or the like."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -260,7 +260,7 @@ _FOR_A_TIME = re.compile(
 
 
 def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
-    """Return, as a list, the index of the statement with clearly the highest cosine, if the ending can end it; else []."""
+    """Return a list with the index of the clearly most similar statement if the ending can end that statement; else []."""
     words = keys(ending.topic)
     if not words or ending.end not in _CAN_END:
         return []
@@ -277,7 +277,7 @@ def _happened(event: frozenset[str], told: frozenset[str]) -> bool:
 
 
 def events(statement: str) -> list[frozenset[str]]:
-    """Return the words of each event until which a statement holds: "until the audit is done"."""
+    """Return, for each event that limits a statement ("until the audit is done"), the words that name the event."""
     statement = statement[:LETTERS]
     found = [
         keys(match["event"] or match["before"] or match["release"]) - _DONE for match in _UNTIL.finditer(statement)

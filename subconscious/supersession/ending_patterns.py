@@ -452,4 +452,4 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (End.DENIED, _pattern(r"^(?:please )?stop (\w+ing .+)"), False),
     *_EAST_ASIAN,
 )
-"""Patterns in order of priority, each with the way of ending that it finds and the value of `Ending.sure`."""
+"""In order of priority: what a match ends, the pattern, and the value of ``Ending.sure`` for a match."""

@@ -1,7 +1,7 @@
 """Finds sentences that end an earlier statement: "scrap that", "we moved off X", "the freeze is over".
 
-Only typed text is read. `supersession/retirement.py` finds the memory that an ending refers to. Questions, conditions,
-plans and tasks end nothing: a memory that is retired wrongly is worse than one that stays.
+Only text that the user typed is read. `supersession/retirement.py` finds the memory that an ending refers to. Questions,
+conditions, plans and tasks end nothing: a memory that is retired wrongly is worse than one that stays.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LONGEST = 240
 class Ending:
     """A sentence that says that an earlier statement no longer holds; ``start`` is its position in the text.
 
-    ``topic`` names what no longer holds; "" means the statement made just before. ``sure`` means that the
-    sentence can't be a task or have another meaning, ``alone`` that it says nothing else.
+    ``topic`` names what no longer holds; "" stands for the statement made just before. ``sure`` means that the
+    sentence can't be a task or have another meaning, ``alone`` that the sentence says nothing else.
     """
 
     end: End
@@ -34,7 +34,7 @@ class Ending:
 
 
 def endings(text: str) -> list[Ending]:
-    """Return the sentences of a typed text that end earlier statements."""
+    """Return those sentences of a text typed by the user that end earlier statements."""
     found = []
     place = 0
     for sentence in sentences(text):

@@ -19,7 +19,7 @@ SPRINT_DAYS = 14
 
 
 def ends_at(text: str, said_at: float) -> float | None:
-    """Return the end of the last day on which a statement is valid (seconds since the epoch); None if it has no limit."""
+    """Return the end of the last day on which a statement is valid, in epoch seconds; None if it names no time limit."""
     text = _written_out(text[:LETTERS])
     if _RECURS.search(text) or not _MAY_END.search(text):
         return None
@@ -245,13 +245,13 @@ _DAYS = tuple(
         ("next week|nächste woche|la semaine prochaine|la próxima semana|na próxima semana", "next week"),
     )
 )
-"""Words of a day or of the next week, together with a restriction: "nobody pushes to main today"."""
+"""A restriction together with words for a day or the next week: "nobody pushes to main today"."""
 
 _DAYS_LATER = {"today": 0, "tomorrow": 1, "sprint": SPRINT_DAYS}
 _LASTS = _pattern(
     r"\b(?:any ?more|no longer|nowadays|n?ever|from (?:now|today|tomorrow|next|this)|mehr|nie|plus|jamais|más|nunca|mais)\b"
 )
-"""Words with which a restriction goes on: "from next week on no deploys"."""
+"""Words that show that a restriction has no end: "from next week on no deploys"."""
 
 _RESTRICTS = _pattern(
     r"\b(?:no|not|don't|dont|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|pause|stop|wait|"

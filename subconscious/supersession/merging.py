@@ -29,8 +29,8 @@ from subconscious.wire.captures import Capture
 NEIGHBOURS = 50
 """The number of most similar memories that are compared in detail.
 
-The most similar memory is not always the one that is repeated: it can differ in a number, while a less similar memory
-is a paraphrase.
+The memory that a candidate repeats is not always the most similar one: the most similar memory may differ in a number,
+while a less similar memory is a paraphrase.
 """
 
 COMPARED = 200
@@ -42,7 +42,7 @@ ECHO = "repeats a memory that was given to this session"
 KEPT = (Decision.AUTO, Decision.REVIEW)
 
 LIKELY = 0.5
-"""The least confidence with which a typed statement is stored if it repeats or replaces a stored one."""
+"""The least confidence with which a statement that the user typed is stored if it repeats or replaces a stored one."""
 
 Said = TypeVar("Said")
 Known = TypeVar("Known")
@@ -128,13 +128,13 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
 
 
 def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
-    """Whether a typed statement has at least the confidence ``LIKELY``, and would be stored if it had more."""
+    """Whether the user typed a candidate that would be stored if its confidence, at least ``LIKELY``, were higher."""
     typed = candidate.origin is Origin.USER and not admission.doubtful
     return typed and admission.is_unsure and admission.confidence >= LIKELY and not is_flagged(admission)
 
 
 def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:
-    """Return ``admission``, with the decision to store an uncertain statement if it repeats or replaces a stored one.
+    """Return ``admission``, with the decision to store if an uncertain candidate repeats or replaces a stored statement.
 
     A text that repeats or replaces a statement is rarely a question or a task.
     """
@@ -214,7 +214,7 @@ async def weighed(
     """Return the decision on a candidate that may repeat a memory or a waiting capture.
 
     ``given`` are the content hashes of the memories that the session received. If the assistant repeats such a memory,
-    that confirms nothing; if a person does, it counts. A candidate that would wait for review is discarded if a memory
+    that confirms nothing; if the user does, it counts. A candidate that would wait for review is discarded if a memory
     or a waiting capture says the same, unless the candidate's source is more trusted. The repetition may confirm an
     unconfirmed memory, and postpones the expiry of a waiting capture from the same source.
     """
@@ -270,7 +270,7 @@ async def _beside_unconfirmed(
     """
     candidate, admission = judged
     if candidate.origin is Origin.USER:
-        return admission  # a person's own statement is stored: that is more than a confirmation
+        return admission  # the user's own statement is stored, which counts more than a confirmation
     if capture["content_hash"] in given:
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     memory_id = capture["memory_id"]
@@ -307,7 +307,7 @@ async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeat
 async def known_as(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, memory: Memory, found: Repeats
 ) -> Memory | None:
-    """Return the existing memory that a candidate repeats, if the wording of that memory is kept; else None."""
+    """Return the stored memory that a candidate repeats if that memory, not the candidate, is to be kept; else None."""
     known = None if is_flagged(admission) else await _known(tx, candidate, found)
     if known is not None and candidate.content in found.paraphrased:
         return known  # the first wording is kept because a repetition may say less
@@ -321,7 +321,7 @@ async def take_place(
 ) -> None:
     """Merge an older memory with the same statement into a new one, and discard a waiting capture that says the same.
 
-    A waiting capture of a more trusted origin stays, because its origin outweighs that of the memory.
+    A waiting capture from a more trusted origin than that of the new memory stays in the queue.
     """
     if is_flagged(admission):
         return
@@ -335,10 +335,10 @@ async def take_place(
 
 
 def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:
-    """Return the one of two duplicates to keep: a person's choice, or else the more trusted, or else the newer one.
+    """Return which of two duplicates to keep: a person's choice; failing that, the more trusted; failing that, the newer.
 
-    A person's choice is a memory that is pinned, has an importance that a person set, or is verified. ``chosen`` are
-    the ids of the memories with such an importance.
+    A person's choice is a memory that a person pinned, verified, or gave an importance. ``chosen`` are the ids of the
+    memories with such an importance.
     """
 
     def weight(memory: Memory) -> tuple[object, ...]:

@@ -38,7 +38,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The numbers of compared memories and of merges, and the id after which to continue."""
+    """How many memories were compared and how many merged, and the id after which to continue."""
 
     compared: int = 0
     merged: int = 0
@@ -94,7 +94,7 @@ class Outlook:
         return None if memory is None or memory.id in self.into else self.stays.get(memory.id, memory)
 
     def behind(self, number: int) -> set[int]:
-        """Return the ids of a memory and of all memories that will be merged into it and whose links it will inherit."""
+        """Return the id of a memory and the ids of all memories that will be merged into it, and whose links it will inherit."""
         return {number, *(one for gone, stays in self.into.items() if stays == number for one in self.behind(gone))}
 
 

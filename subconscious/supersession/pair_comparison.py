@@ -27,7 +27,7 @@ from subconscious.text.same_statement import begin_differently, differences, sam
 from subconscious.text.statement import Statement, parse
 
 SAME, SAME_WORDS, SAME_SURE = 0.75, 0.3, 2.38
-"""The least scores of a paraphrase: with different words, with the same words, with a difference easily overlooked.
+"""The least scores of a paraphrase: for different words, for the same words, and for an easily overlooked difference.
 
 Such a difference is a single word, the order of the words or a negation. These thresholds and those below were chosen
 on pairs that no model was trained on.
@@ -39,7 +39,7 @@ READ_SURE, SAME_READ = 2.5, 0.2
 READ_SURELY, SAME_IF_READ = 3.8, 1.5
 """If the encoder's own score is at least READ_SURELY, SAME_IF_READ is the threshold instead of SAME_SURE.
 
-Among the development data's pairs that only look alike, the only ones with such a score swap who does what to whom.
+In the development data, the only pairs that have such a score but are not paraphrases swap who does what to whom.
 """
 
 SAME_TURNED = 2.9
@@ -58,7 +58,7 @@ MOST_SHARED, SHARE = 5, 0.8
 """With more than MOST_SHARED common words, or a share of at least SHARE, the encoder may overlook the other words."""
 
 MOST_SHARED_IF_EXCHANGED = 3
-"""With more common words, statements that differ in one word are not paraphrases: the encoder overlooks it."""
+"""Statements with more common words and one different word are not paraphrases: the encoder overlooks that word."""
 
 COPY = 0.82
 """The cosine from which statements with mostly the same words are near copies.
@@ -131,7 +131,7 @@ class Compared:
     """Whether the earlier statement is temporary, so that its end is expected."""
 
     def may_be_same(self, score: float = 0.0) -> bool:
-        """Whether the words allow that the statements are paraphrases; a high ``score`` of the model outweighs a negation."""
+        """Whether the statements can be paraphrases, judging by words; a high ``score`` of the model outweighs a negation."""
         if self.negated or self.counted or self.contradicts or self.ends:
             return False
         if self.exchanged and (self.copies or self.shared > MOST_SHARED_IF_EXCHANGED):
@@ -141,7 +141,7 @@ class Compared:
         return not self.differences & (COPIED_APART if self.copies else VETOES)
 
     def may_replace(self) -> bool:
-        """Whether the words allow that the new statement replaces the earlier one."""
+        """Whether the new statement can replace the earlier one, judging by words."""
         return not (self.persists or self.counted or self.listed or self.differences & ELSEWHERE)
 
     def replacing_bar(self) -> float:
@@ -232,7 +232,7 @@ def _overlap(one: Statement, other: Statement) -> list[float]:
 
 
 def _named(new: str, old: str) -> list[float]:
-    """Return features of the words that name things: each statement's share of common words, and 1.0 if it has none."""
+    """Return features of the words that name things: each statement's share of common words, and 1.0 if none is common."""
     mine, its = keys(new), keys(old)
     shared = len(mine & its)
     return [shared / max(1, len(mine)), shared / max(1, len(its)), float(not shared)]

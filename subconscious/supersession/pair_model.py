@@ -1,6 +1,6 @@
 """Decides whether a statement repeats an earlier one, replaces it, or does neither.
 
-The encoder, the local embedder's layers fine-tuned for this purpose, reads both statements together
+The encoder consists of the local embedder's layers, fine-tuned to read both statements together
 (``bench/relation_train.py``). Small models combine its scores with the comparison of the words. The words outweigh
 the scores: a difference in a number, a name or a place rules out a paraphrase, and so does a single different word
 among many equal ones, which the encoder hardly notices.
@@ -37,7 +37,7 @@ ENDING = 0.5
 
 
 def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Relation]:
-    """Return the relation of a new statement to each of some earlier ones. CPU-bound: run it in a thread.
+    """Return the relation of the statement ``new`` to each earlier statement in ``olds``. CPU-bound: run it in a thread.
 
     Raises EmbedderError if the model is missing.
     """
@@ -62,9 +62,9 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
-    """Return the encoder's scores of a pair for a paraphrase, for a replacement, and for an end.
+    """Return the encoder's three scores of a pair: for a paraphrase, a replacement, and an end.
 
-    ``backward`` has the scores of the reverse order, if computed: a paraphrase then has the mean score of both orders.
+    ``backward`` are the scores of the reverse order, if computed; the paraphrase score is then the mean of both orders.
     """
     return [(forward[0] + backward[0]) / 2 if backward else forward[0], *forward[1:]]
 
@@ -101,18 +101,18 @@ def scores(seen: Compared, encoded: Sequence[float]) -> Scores:
 
 
 def mean(model: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
-    """Return the mean of a linear model and boosted trees. ``found`` are the features.
+    """Return the mean of the scores that a linear model and boosted trees give to the features ``found``.
 
-    The linear model finds more replacements and ends, and the trees have fewer false ones.
+    The linear model finds more replacements and ends; the trees report fewer false ones.
     """
     linear = model["linear"]
     return (float(found @ linear[:-1] + linear[-1]) + boosted(model, found)) / 2
 
 
 def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
-    """Return the sum of decision trees that all have the same depth.
+    """Return the sum of the values of decision trees that all have the same depth.
 
-    A row of ``feature`` and ``threshold`` holds the inner nodes of one tree level by level; a row of ``leaves`` holds
+    Each row of the arrays is one tree: ``feature`` and ``threshold`` hold its inner nodes level by level, ``leaves``
     its values.
     """
     import numpy
@@ -160,7 +160,7 @@ def _encoder() -> Any:
 
 
 def clear() -> None:
-    """Unload the models, because their files were replaced or to free memory."""
+    """Unload the models, to free memory or because their files were replaced."""
     _weights.cache_clear()
     _part.cache_clear()
     _encoder.cache_clear()

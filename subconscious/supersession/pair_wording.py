@@ -32,7 +32,7 @@ STILL = re.compile(
 """Words that say that something is still true, or not over yet."""
 
 _SEVERAL = re.compile(r"\b(?:support|accept|offer|allow|include|contain|provide)s?\b", re.IGNORECASE)
-"""Verbs whose objects can all be true at once."""
+"""Verbs that can have several objects at once."""
 
 
 def leaves_what_is_forbidden(new: str, old: str) -> bool:
@@ -75,7 +75,7 @@ _DENIES = re.compile(
     r"kein\w*|nicht|nie|nur|nichts|ohne|pas|sans|jamais|rien|ne|nada|sin|nunca|no|não|sem|só|solo)\b",
     re.IGNORECASE,
 )
-"""Words that forbid, deny or limit. A paraphrase of a statement with such a word rarely has none."""
+"""Words that forbid, deny or limit. A paraphrase nearly always keeps such a word."""
 
 
 def is_negated(new: str, old: str) -> bool:
@@ -117,8 +117,8 @@ _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE
 def amounts_contradict(one: str, other: str) -> bool:
     """Whether the amounts of two statements differ; "6 to 22" and "from 22h till 6h" agree.
 
-    One statement may name more amounts than the other. They differ if each has an amount that the other lacks, or only
-    one has any.
+    One statement may name more amounts than the other. The amounts differ if each statement has an amount that the
+    other lacks, or if only one statement has amounts.
     """
     mine, its = _amounts(one), _amounts(other)
     missing = [any(not any(_equal(a, b) for b in theirs) for a in ours) for ours, theirs in ((mine, its), (its, mine))]

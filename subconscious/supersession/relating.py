@@ -1,6 +1,6 @@
-"""Finds stored statements that a typed statement repeats or replaces, by ``supersession/pair_model.py``.
+"""Finds stored statements that a user's new statement repeats or replaces, with ``supersession/pair_model.py``.
 
-The typed statement is compared with the few most similar statements that apply to its project or to all projects.
+The new statement is compared with the few most similar statements that apply to its project or to all projects.
 Without a local embedder, nothing is compared.
 """
 
@@ -32,7 +32,7 @@ OF_ONE_SUBJECT = 0.5
 REPLACING = (Relation.REPLACES, Relation.ENDS)
 
 FEWEST_WORDS = 3
-"""The fewest words of a reply that is compared alone; a shorter one is compared with the question that it answers."""
+"""The fewest words of a reply that is compared alone; a shorter reply is compared together with its question."""
 
 LONGEST_MESSAGE = 300
 """The most characters of a message that is compared as a whole: the pair model reads no more."""
@@ -57,7 +57,7 @@ class Related:
 async def related(
     ctx: RecallContext, candidate: Candidate, project_id: str, queue: Sequence[Waiting], message: str = ""
 ) -> Related:
-    """Return what a typed statement repeats or replaces among the most similar memories and captures.
+    """Return what a user's statement repeats or replaces among the most similar memories and captures.
 
     ``message`` is the whole message that contains the statement.
     """
@@ -91,7 +91,7 @@ async def related(
 async def _in_message(
     ctx: RecallContext, candidate: Candidate, message: str, near: Sequence[Memory], known: Sequence[Relation]
 ) -> list[Relation]:
-    """Return the relations, with doubtful replacements made certain if the whole message shows that they are right.
+    """Return the relations, with doubtful replacements made certain if the whole message confirms them.
 
     The sentence next to a statement often says what has changed ("we sold the old servers. uploads go to the cloud").
     """
@@ -106,7 +106,7 @@ async def _in_message(
 
 
 def _adds_a_sentence(message: str, candidate: Candidate) -> bool:
-    """Whether a short message says more than the statement that was taken from it."""
+    """Whether a message is short and has more sentences than the statement that was captured from it."""
     return len(message) <= LONGEST_MESSAGE and _count(message) > _count(candidate.evidence.quote)
 
 
@@ -119,13 +119,13 @@ def _first(waits: Sequence[Waiting], found: Sequence[Relation], *wanted: Relatio
 
 
 def bare(content: str) -> str:
-    """Return a statement without the question, proposal or plan that it answers, unless it is too short without it."""
+    """Return a statement without the question, proposal or plan that it answers; unchanged if the rest is too short."""
     alone = _OCCASION.sub("", content)
     return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content
 
 
 async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:
-    """Return the most similar valid memories that a person typed, with their cosines."""
+    """Return the most similar valid memories that the user stated, with their cosines."""
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
     vector = await ctx.embed_now(bare(candidate.content)) if ctx.index is not None else None
     if vector is None or ctx.index is None:

@@ -1,4 +1,4 @@
-"""Retires the memories and waiting captures that typed sentences end (`supersession/endings.py`).
+"""Retires the memories and waiting captures that a user's sentences end (`supersession/endings.py`).
 
 The search runs before the transaction that stores a batch; the retirement is part of the transaction. A retired memory
 is archived and can be restored; if the same message states a new value, the memory of that value supersedes it instead.
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     import numpy
 
 COMPARED = 500
-"""The number of latest memories, and of latest waiting captures, that a typed sentence can end."""
+"""The number of latest memories, and of latest waiting captures, that a user's sentence can end."""
 
 MOST_COMPARED = 8
-"""The most memories that are compared with an ending by their vectors, if its words match no memory."""
+"""The most memories whose vectors are compared with an ending, if the ending's words match no memory."""
 
 MOST_PASSING, MOST_RELATED = 12, 3
-"""The number of latest temporary or waiting statements that are embedded, and of those that the pair model compares."""
+"""How many of the latest temporary or waiting statements are embedded, and how many of those the pair model compares."""
 
 LIKELY = 0.3
-"""The least cosine of a sentence and a lasting statement that it may take back."""
+"""The least cosine between a sentence and a lasting statement that the sentence may take back."""
 
 MOST_SENTENCES = 8
 """The most sentences of a message that is compared with temporary statements."""
@@ -95,7 +95,7 @@ async def ended(
     session_id: str,
     doubtful: Collection[str] = (),
 ) -> Ended:
-    """Return what the typed turns end. ``doubtful`` are ids of turns that no hook attested; they end nothing."""
+    """Return what the user's turns end. Turns with an id in ``doubtful``, which no hook attested, end nothing."""
     typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
     if not typed or not ctx.settings.capture:
         return Ended(list(judged))
@@ -119,10 +119,10 @@ async def _ends_by_meaning(
     known: Sequence[_Statement],
     project_id: str,
 ) -> list[tuple[Turn, Ending, str]]:
-    """Return the typed sentences that end a statement by their meaning, each with the text of that statement.
+    """Return the user's sentences that end a statement by their meaning, each with the text of that statement.
 
     The end of something is rarely worth storing ("found the bug, cache back on", "legal lost interest in the copies"), so
-    typed sentences that are not stored are compared here; stored ones are compared in `supersession/relating.py`. Only
+    sentences that are not stored are compared here; stored ones are compared in `supersession/relating.py`. Only
     a person's statement can be ended: a finding with "until" or "while" describes how something works.
     """
     theirs = [one for one in known if one.is_typed]
@@ -143,7 +143,7 @@ async def _ends_by_meaning(
 
 
 def _that_may_end(text: str) -> list[str]:
-    """Return the sentences of a short message except its questions, and the message as a whole; [] for a long one."""
+    """Return a short message's sentences except questions, and the message as a whole; [] for a long message."""
     said = [one for one in sentences(text) if not one.rstrip().endswith("?") and len(one) <= LONGEST]
     whole = [text.strip()] if len(said) > 1 and len(text) <= LONGEST else []
     return [*said, *whole] if len(said) <= MOST_SENTENCES else []
@@ -177,7 +177,7 @@ async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Stat
 
 
 async def _nearest(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> list[str]:
-    """Return the statements that are most similar to a sentence: memories by the index, and the latest captures."""
+    """Return the statements most similar to a sentence, from the vector index of memories and the latest captures."""
     mine = await ctx.embed_now(sentence) if ctx.index is not None and lasting else None
     if mine is None or ctx.index is None:
         return []
@@ -190,7 +190,7 @@ async def _nearest(ctx: RecallContext, sentence: str, lasting: Sequence[_Stateme
 
 
 async def _cosines(ctx: RecallContext, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:
-    """Return the cosines, by content, of an ending to memories that share a word with it; {} without an embedder."""
+    """Return the cosine of an ending and each memory that shares a word with it, by memory text; {} without an embedder."""
     words = keys(ending.topic)
     near = [one.text for one in known if one.memory is not None and words & keys(one.text)][:MOST_COMPARED]
     mine = await ctx.embed_now(ending.evidence) if near else None
@@ -308,7 +308,7 @@ class _Search:
         return bool(one.memory) and one.text.rstrip(".\u2026 ") in self._before
 
     def _retire(self, one: _Statement, turn: Turn, ending: Ending) -> None:
-        reason = f'ended by a typed sentence: "{ending.evidence}"'
+        reason = f'ended by a sentence that the user typed: "{ending.evidence}"'
         if one.candidate is not None:
             self._discard(one.candidate, TAKEN_BACK)
             return

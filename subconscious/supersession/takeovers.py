@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 YES = frozenset("yes y yep yeah ja j oui o si sí sì sim s да はい ええ 是 是的 对 好 네 예".split())
 NO = frozenset("no n nope nein non não nao нет いいえ 否 不 不是 아니요 아니오".split())
-"""Words for "no" in the languages that statements are recognised in."""
+"""Words for "yes" and "no" in the languages in which statements are recognised."""
 
 _WORD = re.compile(r"\s*(?P<word>\w+)\s*[.!\u3002\uff01]?\s*")
 
@@ -72,7 +72,7 @@ async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
 
 
 async def describe(app: App, project_id: str, *, to_person: bool) -> OpenQuestion | None:
-    """Return the open question of a project for the terminal; without ``to_person``, only the ids and no text."""
+    """Return the open question of a project for the terminal; the wording is "" unless ``to_person`` is true."""
     question = await takeovers.next_question(app.database, project_id)
     if question is None:
         return None
@@ -94,7 +94,7 @@ async def reminder(app: App, project_id: str) -> str:
 
 
 async def take_back(app: App, session_id: str) -> None:
-    """Withdraw a question because the output of the session's start hook did not reach the client."""
+    """Forget that a question was shown, because the output of the session's start hook did not reach the client."""
     shown = app.sessions.questions.take(session_id)
     if shown is not None:
         async with app.database.write() as tx:
@@ -102,7 +102,7 @@ async def take_back(app: App, session_id: str) -> None:
 
 
 async def answer(app: App, entry: Entry, doubt: str) -> Said:
-    """Carry out the reply in a session's first prompt; if it is not a reply, the question stays open for a later start.
+    """Carry out the reply in a session's first prompt; if the prompt is not a reply, the question stays open for later.
 
     ``doubt`` is the reason why the hook is not trusted, or "".
     """

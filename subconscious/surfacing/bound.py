@@ -1,7 +1,7 @@
 """Binds observed failures and habits to the prompts and files for which they are relevant. Does no I/O.
 
 A failure or habit only helps a session that works on certain files or is about to take a certain step. So its memory is
-shown with a prompt or file about these, and not at a session's start.
+shown with a prompt or file of this kind, and not at a session's start.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _TAGGED = re.compile(r"\ATests of this project are run with a build tag: `[^`]*-
 """Habits about tests that need a build tag. The names of the tests' files or folders usually contain the tag."""
 
 _VERIFYING = re.compile(r"\bstandard commands to verify changes\b|\ATests of this project are run with\b")
-"""Habits about checking a change. A prompt that names one of their commands needs them."""
+"""Habits about checking a change. They are shown with a prompt that names one of their commands."""
 
 _STALE = re.compile(r"\ADiagnostics of the language server \((?P<server>[\w-]+)\) are often stale\b")
 _SERVERS = {

@@ -23,14 +23,14 @@ CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
 """The most lint checks that are shown with one file, and in one session: they help less than other failures."""
 
 MANY_CHECKS, LISTED_CHECKS = 3, 8
-"""Lint checks of a language that failed repeatedly: the number from which they are listed, and the length of the list.
+"""How many checks of a language must have failed repeatedly to be shown as one list, and how many this list contains.
 
 In a project with such a linter, one session in three that changes code meets one of these checks again, but rarely the
 check that was predicted from its new code.
 """
 
 LEAST, MOST = 0.8, 0.99
-"""The strength (0 to 1) of a memory that was observed in one session, and the limit for many sessions."""
+"""The strength (0 to 1) of a memory observed in one session, and the strength that it approaches with many sessions."""
 
 _FILE_TYPE = re.compile(r"`\.\w{1,10}`")
 
@@ -58,7 +58,7 @@ async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
 async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_context: Collection[str] = ()) -> Bound:
     """Return the memories that are relevant to a prompt, each with its strength.
 
-    ``in_context`` are the hashes of the memories in the session's context; what these state is left out. Failures that
+    ``in_context`` are the hashes of the memories in the session's context; they are not repeated. Failures that
     are bound to a file type, repairs with a command that the prompt names, and habits that nothing in the project shows
     are always returned. Other memories are left out after several sessions received them without responding.
     """
@@ -141,7 +141,7 @@ def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
 
 
 def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
-    """Return one memory of each group that differs only in file type, without groups whose text is in ``stated``."""
+    """Return one memory, with its strength, of each group that differs only in file type; skip texts in ``stated``."""
     first: dict[str, Memory] = {}
     for memory in found:
         first.setdefault(_regardless_of_type(memory), memory)
@@ -152,7 +152,7 @@ def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
     """Return a memory about tabs with all file types that are indented with tabs; any other memory unchanged.
 
     Sessions run commands that show whitespace after an edit failed because of tabs. If such a command failed in the
-    project, its way out is added to the text.
+    project, what then worked is added to the text.
     """
     if not tabbed_types(memory.content):
         return memory

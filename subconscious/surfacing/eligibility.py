@@ -28,10 +28,10 @@ _LASTS = re.compile(
 """Words that show that a statement is valid beyond the current task."""
 
 MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
-"""The number of sessions without a response after which a repair is no longer shown, and the most to add to it.
+"""A repair (how a failed check was fixed) is no longer shown after this many sessions without a response.
 
-Each earlier response adds one: in some projects every second session needs the repair, in others few do. A repair is
-how a failed check was fixed.
+Each earlier response adds one session, up to MOST_PATIENCE: in some projects every second session needs the repair, in
+others few do.
 """
 
 STATED_WORDS = 12
@@ -122,7 +122,7 @@ def is_heard(memory: Memory, known: Responses) -> bool:
 
 
 def fits_a_start(memory: Memory, sure: float) -> bool:
-    """Whether a session may start with a memory: not with a finding that only one session made.
+    """Whether a memory may be shown at a session's start; findings of a single session may not.
 
     A finding is allowed if two sessions made it, a person confirmed it, or its confidence is at least ``sure``. Other
     findings may be shown with prompts and files.

@@ -11,9 +11,9 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""The least relevance of a memory that is recorded, with the reason, if it is not shown.
+"""The least relevance at which a memory that is not shown is recorded, with the reason.
 
-Memories of less relevance are about something else.
+Less relevant memories are about something else.
 """
 
 TWICE = "another memory says the same in the same words"
@@ -31,7 +31,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits in force. If ``about`` is 0, memories for the same file have no limit of their own."""
+    """The limits in force. If ``about`` is 0, there is no separate limit of memories per file."""
 
     session: int
     about: int
@@ -85,7 +85,7 @@ def sift(
     """Return the memories to show, and the relevant ones that are held back, with the reasons.
 
     ``elsewhere`` has, by memory id, the file that already says what the memory says. The memories with the ids in
-    ``vetted``, and unconfirmed ones, had to reach thresholds of their own.
+    ``vetted``, and unconfirmed ones, have already passed other thresholds.
     """
     left = room(limits, seen, about)
     fit: list[Hit] = []

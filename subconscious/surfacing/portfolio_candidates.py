@@ -49,7 +49,7 @@ WAYS_OUT = 2
 DECISIONS = 3
 
 NEWS = 2 * 86_400.0
-"""Seconds for which a fact that a user stated may be shown at any start; later, only if it fits the work."""
+"""For this many seconds, a fact that the user stated may be shown at any start; later, only if it fits the work."""
 
 TOUCHES = 0.2
 """The least relevance, to the branch and the last requests, of a decision about the current work."""
@@ -57,7 +57,7 @@ TOUCHES = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a session is about to work on, if known. ``known`` are the hashes of the memories in its context."""
+    """What a session is about to work on. ``known`` are the hashes of the memories that are already in its context."""
 
     session_id: str
     project_id: str
@@ -210,7 +210,7 @@ async def _vectors(ctx: RecallContext, ids: Iterable[int]) -> Mapping[int, numpy
 
 
 class _Alike:
-    """Whether two memories say the same. Words are compared only if the vectors are similar or missing."""
+    """Decides whether two memories say the same. Words are compared only if the vectors are similar or missing."""
 
     def __init__(self, vectors: Mapping[int, numpy.ndarray]) -> None:
         self._vectors = vectors

@@ -52,7 +52,7 @@ STORY, LEAST_STORY = 600, 300
 """The most and the fewest characters of an earlier session's record; they count towards the session's limits."""
 
 RECORDS = {PROMPTED: STORY, TOLD_SHORTLY: ANSWER_LENGTH}
-"""The most characters of an earlier session's record, by the event under which it is recorded."""
+"""The most characters of an earlier session's record, by the event name that is stored with it."""
 
 NEAR_WORK = 0.4
 """The least cosine, between the session's prompt and a finding on a file, at which the finding is about the work."""
@@ -64,7 +64,7 @@ WORK_LETTERS = 400
 """The most characters of a prompt, from its beginning, with which findings are compared."""
 
 BOUND = "occasion"
-"""The engine that is reported for memories that were found by their binding to prompts or file types."""
+"""The name reported as search engine for memories that were found because they are bound to prompts or file types."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
 """The most failures and habits that are shown with one prompt or file, and in one session."""
@@ -89,7 +89,7 @@ class SurfacingEvent:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A typed prompt, without secrets and private spans. ``commits`` are the latest commits: time and subject."""
+    """A user's prompt, without secrets and private spans. ``commits`` are the latest commits: time and subject."""
 
     session_id: str
     project_id: str
@@ -135,7 +135,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
 
 
 async def _statements_below(ctx: RecallContext, hits: Sequence[Hit], seen: Seen, text: str) -> list[Hit]:
-    """Return the user's statements that only a relevance below the ordinary threshold keeps out of the context."""
+    """Return the user's statements that would be shown if their relevance reached the ordinary threshold."""
     chosen, now = limits(ctx, PROMPTED), time()
     found = [hit for hit in hits if hit.memory.origin is Origin.USER and hit.relevance < chosen.relevance]
     found = [hit for hit in found if not against(hit, chosen, seen, now) and not is_stated_in(text, hit.memory)]
@@ -251,7 +251,7 @@ async def _alike(
 
 
 async def _findings_in_folder(ctx: RecallContext, occasion: SurfacingEvent, fault: Fault) -> list[Hit]:
-    """Return, as a list, the unconfirmed memory about failures in a folder that the error names; [] if none exists."""
+    """Return a list with the unconfirmed memory about failures in a folder that the error names; [] if none exists."""
 
     def sure(memory: Memory) -> float:
         return likeness(memory, fault, ())[0] if fault.folder_named(memory.content) else 0.0

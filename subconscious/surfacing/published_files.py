@@ -1,7 +1,7 @@
 """Publishes the names of all files that memories mention, so that hooks ask the daemon only about these files.
 
 `hooks/known_files.py` reads this list (``run/file-names``) after each file that a session reads or edits. The list may
-contain names that no memory mentions any more, but it never lacks one: it is deleted as soon as a memory is stored, and
+contain names that no memory mentions any more, but never lacks a name: it is deleted as soon as a memory is stored, and
 written again once no more memories are being stored. It is written atomically, with mode 0600. Its age shows whether a
 daemon still maintains it (docs/protocol.md).
 """

@@ -28,7 +28,7 @@ EVENT = "Given"
 OPTION = "given"
 """The option of the spool entry that contains the memory ids, joined by dots."""
 HOW = "start/rendered"
-"""The event under which memories are recorded that a hook printed at a session's start without the daemon."""
+"""The event name that is stored with memories that a hook printed at a session's start without the daemon."""
 MOST = 50
 MOST_LOOKED_AT = 1000
 """The number of latest spool entries that are searched while a prompt waits."""
@@ -52,7 +52,7 @@ def _waiting(spool: Path, session_id: str) -> Iterator[Entry]:
 
 
 async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
-    """Record, only once, the memories that a hook printed for a session, and that the session got its start context.
+    """Record, only once, which memories a hook printed for a session, and that the session has its start context.
 
     Memories of other projects are ignored.
     """

@@ -136,7 +136,7 @@ async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
 
 
 def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
-    """Return a function that returns the marks of a memory: due, outdated, another branch, an agent's own note."""
+    """Return a function that returns the marks of a memory, such as "due", "outdated" or "from another branch"."""
 
     def marks(memory: Memory) -> tuple[str, ...]:
         due = start.due.get(memory.id)
