@@ -7,10 +7,10 @@ conditions, plans and tasks end nothing: a memory that is retired wrongly is wor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from subconscious.supersession.ending_patterns import PATTERNS, End
+from subconscious.text.edit_distance import slips
 from subconscious.text.sentences import sentences
 
 LONGEST = 240
@@ -85,21 +85,13 @@ def spelled(sentence: str) -> str:
     return _WITHOUT_APOSTROPHE.sub(r"\1n't", corrected)
 
 
-def _slips(word: str) -> Iterator[str]:
-    """Yield misspellings of a word: with two letters swapped, or with an inner letter missing or doubled."""
-    for at in range(1, len(word) - 1):
-        yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        yield word[: at + 1] + word[at:]
-    yield from (word[:at] + word[at + 1 :] for at in range(1, len(word) - 1) if len(word) > 5)
-
-
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _WITHOUT_APOSTROPHE = re.compile(
     r"\b(do|does|did|is|are|was|were|have|has|need|should|would|could|ca)nt\b", re.IGNORECASE
 )
 _MEANT = "forget scrap scratch never mind what said about anymore longer decision actually again instead rule".split()
 _REAL = frozenset("forge forgot forged scrape wat sad rue mid ruel agin".split()) - {"ruel", "agin"}
-_SLIPS = {slip: word for word in _MEANT for slip in _slips(word) if slip not in _REAL and slip not in _MEANT}
+_SLIPS = {slip: word for word in _MEANT for slip in slips(word) if slip not in _REAL and slip not in _MEANT}
 _SLIPS |= {"abt": "about"}
 
 _LEAD = re.compile(

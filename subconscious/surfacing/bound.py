@@ -18,6 +18,7 @@ from subconscious.domain.observed import is_observed
 from subconscious.failures.checks import CHECKED_TYPES, may_reject
 from subconscious.failures.wording import TEMPLATES, shows_whitespace, tabbed_types
 from subconscious.recall.file_binding import Touched
+from subconscious.text.edit_distance import slips
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _PYTHON = frozenset({".py", ".pyi"})
@@ -81,6 +82,9 @@ _CHECK_FAILED = re.compile(
 
 _EDITS = re.compile(r"Editing files of type `(?P<type>\.\w{1,10})`")
 _CHECK = re.compile(r"The lint check `(?P<name>[^`]{1,60})`")
+SLIPPED = 6
+"""The fewest letters of a name that prompts may misspell: a misspelling of a shorter name is often another word."""
+
 _CALL = re.compile(r"(?:Calling the skill|Starting the agent) `(?P<name>[^`]{1,200})`")
 _TYPE = re.compile(r"(?<=[\w*/` (\"'])\.[A-Za-z]\w{0,9}\b(?!\()|(?:\A|(?<=\s))\.[A-Za-z]\w{0,9}\b(?=\s+files?\b)")
 """The extension of a file name, or a file type such as ".py files", in a prompt."""
@@ -157,8 +161,9 @@ def _bindings(content: str) -> Iterator[Binding]:
     if check := _CHECK.match(content):
         yield Binding(changed=CHECKED_TYPES.get(check["name"], _CODE), check=check["name"])
     if call := _CALL.match(content):
-        name = re.escape(call["name"].rpartition(":")[2])
-        yield Binding(asked=re.compile(rf"(?<![\w-]){name}(?![\w-])", re.IGNORECASE))
+        name = call["name"].rpartition(":")[2]
+        typed = "|".join(map(re.escape, (name, *(slips(name) if len(name) >= SLIPPED else ()))))
+        yield Binding(asked=re.compile(rf"(?<![\w-])(?:{typed})(?![\w-])", re.IGNORECASE))
     unseen = bool(_UNSEEN.search(content))
     yield from (Binding(asked=words, lasting=unseen) for habit, words in _STEPS if habit.search(content))
     if tagged := _TAGGED.match(content):

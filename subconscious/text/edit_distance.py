@@ -1,8 +1,9 @@
-"""Counts the letters in which two words differ."""
+"""Counts the letters in which two words differ, and lists common misspellings of a word."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 
 def distance(one: str, other: str, most: int) -> int:
@@ -21,3 +22,11 @@ def distance(one: str, other: str, most: int) -> int:
         if min(row) > most:
             return most + 1
     return row[-1]
+
+
+def slips(word: str) -> Iterator[str]:
+    """Yield misspellings of a word: with two letters swapped, or with an inner letter missing or doubled."""
+    for at in range(1, len(word) - 1):
+        yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        yield word[: at + 1] + word[at:]
+    yield from (word[:at] + word[at + 1 :] for at in range(1, len(word) - 1) if len(word) > 5)

@@ -206,6 +206,7 @@ async def test_a_check_of_length_is_not_predicted(database: Database, project: P
     [
         (TABS, "Move the header of frontend/App.tsx", "Move the header of frontend/app.css"),
         (SKILL, "commit this and update the docs", "why is the committee page empty?"),
+        (SKILL, "comit", "what comes next?"),
         (CHANGELOG, "please commit your changes", "why is the page empty?"),
         (CHECKS, "`bun run lint` reports two errors", "why does bun hang?"),
         (TAGGED, "go test -tags=integration fails", "why does go hang?"),
