@@ -30,7 +30,7 @@ from subconscious.store.connect import Database
 TENTHS = 10
 
 SINGLE = 1.0
-"""The maximum weight of one act of a person. One act alone never moves a confidence below a threshold."""
+"""The maximum total weight of one act's outcomes. One act alone never moves a confidence below a threshold."""
 
 Knot = tuple[float, float]
 """A point of a curve: a stated confidence and its calibrated value."""
@@ -119,7 +119,7 @@ UNCALIBRATED = Calibration()
 
 
 def fit(outcomes: Iterable[Outcome], prior: float, thresholds: Sequence[float] = ()) -> Calibration:
-    """Return the curves of all extractors and kinds. ``prior`` is the weight of the prior, as a number of outcomes."""
+    """Return the curves of all extractors and kinds. The prior weighs as much as ``prior`` outcomes."""
     found = shared(outcomes)
     curves = {
         extractor: curve_of([one for one in found if one.extractor == extractor], prior, thresholds)

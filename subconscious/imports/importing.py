@@ -57,7 +57,7 @@ class ImportResult:
 
 
 async def plan(app: App, paths: Sequence[str], folder: str) -> list[wire.SourceFile]:
-    """Return the files below ``paths``, oldest first, each with its project's root and the bytes read so far.
+    """Return the files below ``paths``, oldest first, each with its project's root and how many bytes are imported.
 
     Unless ``folder`` is "", files of other projects are left out. Files that can't be imported are always listed.
     """
@@ -99,7 +99,7 @@ def _read_bytes(file: SourceFile, positions: Mapping[str, sessions.Position]) ->
 
 
 async def import_file(app: App, path: Path, folder: str = "", *, vouched: bool = False) -> ImportResult:
-    """Import the next batch of a file. ``folder`` is a folder of the project of a note; transcripts name their folder.
+    """Import the next batch of a file. ``folder`` is a folder in a note's project; transcripts name their own folder.
 
     With ``vouched``, the statements of a note count as the words of the person who imports it.
     """
@@ -142,7 +142,7 @@ async def _import_batch(app: App, file: SourceFile, folder: str) -> tuple[str, G
     if not is_open:
         async with app.database.write() as tx:
             await sessions.insert_imported(tx, _past(file, project_id, folder))
-    # No folder is passed: the branch that is checked out there now need not be the session's branch.
+    # No folder is passed: the branch that is checked out there now may differ from the session's branch.
     source = Source(file.session_id, project_id, file.path)
     return project_id, await learn_batch(app, app.recall_context(), source, final=not is_open)
 
@@ -247,7 +247,7 @@ def _note_text(path: Path) -> str:
 
 
 OFFERED = "offered-import"
-"""The action of the event that records that a project was checked, once, for past sessions to import."""
+"""The action of the event that is recorded when a project is checked (only once) for past sessions to import."""
 
 BYTES_PER_SECOND = 3 << 20
 """Rounded speed of an import without a model, in bytes per second (docs/figures.md)."""
@@ -280,7 +280,7 @@ async def offer(app: App, entry: Entry, project: Project) -> str:
 
 
 def _command(root: Path) -> str:
-    """Return `subconscious` as a person can type it, by its path if installed: new users rarely have it on PATH."""
+    """Return the command to type for `subconscious`: its path if installed, since new users rarely have it on PATH."""
     installed = root / "bin" / "subconscious"
     if not installed.exists():
         return "subconscious"

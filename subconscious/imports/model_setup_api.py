@@ -39,7 +39,7 @@ APPROVED = ("provider",)
 class ModelSetup(Handler):
     """Requests for the choice of a model."""
 
-    # A trial sends text of a session to the provider, so it needs a person, like the approval.
+    # A trial sends text of a session to the provider, so only a person may request it; the same goes for the approval.
     personal: ClassVar[frozenset[str]] = frozenset({"setup_try", "setup_accept"})
     decides: ClassVar[str] = "which model sessions are sent to"
 
@@ -56,7 +56,7 @@ class ModelSetup(Handler):
         settings = load_settings(self.app.home.root)
         if settings.provider != args.provider:
             raise RequestError(
-                f"the setting provider is {settings.provider!r}, not {args.provider!r}",
+                f"the `provider` setting is {settings.provider!r}, not {args.provider!r}",
                 "unset the variable SUBCONSCIOUS_PROVIDER, which has priority over config.toml",
             )
         values = await accept_only(self.app.database, settings, self.app.config.accepted, APPROVED)
@@ -65,13 +65,13 @@ class ModelSetup(Handler):
 
 
 SESSIONS_READ = 20
-"""The number of latest sessions of a project that are measured."""
+"""How many of a project's latest sessions are measured."""
 
 MAX_READ_BYTES = 16 << 20
 """The most bytes of a transcript that are read to measure it."""
 
 SECOND_LOOK_USAGE = Usage(2_400, 900)
-"""Tokens of the call that reviews a session at its end: sent and answered (`python -m bench.model_tokens`)."""
+"""Sent and received tokens of the call that reviews a session at its end (`python -m bench.model_tokens`)."""
 
 USUAL_TOKENS = (9_300, 22_000)
 """Tokens of a session, median and 95th percentile, measured by `python -m bench.model_tokens`."""
@@ -142,7 +142,7 @@ def _percentile(measured: Sequence[SessionTokens], share: float) -> SessionToken
 
 
 def _offer(name: str, settings: Settings, measured: SessionTokens) -> ModelOffer:
-    """Return a provider's cost of a session, and whether its key or its program is missing."""
+    """Return what a session costs with a provider, and whether the provider's key or program is missing."""
     row, provider_settings = provider_row(name), settings.of_provider(name)
     model_name, url = provider_settings.get("model") or row.default, provider_settings.get("url", "")
     return {

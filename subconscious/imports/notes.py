@@ -1,8 +1,8 @@
-"""Extracts candidates from Markdown notes and decision records. The kind comes from the path, then the front matter.
+"""Extracts candidates from Markdown notes and decision records; their kind comes from the path or the front matter.
 
 A file can contain anybody's words: a colleague's, a web page's, the model's. So the origin is `tool`, and all
 candidates wait for review, unless the person who imports the note vouches for it in a terminal. Then the candidates
-count as the person's own words, and are judged like typed statements.
+count as the person's own words, and are judged like statements that the user typed.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def judge(note: Note, thresholds: Thresholds) -> list[tuple[Candidate, Admission
 
 
 def kind_of(place: str, front: dict[str, str]) -> str:
-    """Return the kind of a note by its path, or else by its front matter; "" if neither names one."""
+    """Return the kind that a note's path names; failing that, the kind in its front matter; failing that, ""."""
     path = PurePath(place.lower())
     if _NOT_A_RECORD.fullmatch(path.stem):
         return ""
@@ -203,7 +203,7 @@ def _candidate(record: _Record, kind: str, content: str, quote: str) -> Candidat
 
 
 def _statements_of_note(record: _Record) -> list[Candidate]:
-    """Return the candidates of a note of unknown kind, found by the extractor for typed text."""
+    """Return the candidates of a note of unknown kind, found by the extractor for text that the user typed."""
     note = record.note
     turn = Turn(note.id, "", Role.USER, Origin.USER, note.text, record.at, note.file, 0, 0)
     return [replace(candidate, origin=Origin.TOOL) for candidate in extract([turn])][:MAX_STATEMENTS]

@@ -15,7 +15,7 @@ from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import AGENT_FILE, parse, timestamp
 
 EXAMINED_BYTES = 128 << 10
-"""The most bytes that are read at each end of a transcript; more at the start if these contain no session id."""
+"""The most bytes that are read at each end of a transcript; if the start has no session id, more are read there."""
 
 MAX_NOTE_BYTES = 1 << 20
 """The most bytes of a Markdown note; larger files are not imported."""

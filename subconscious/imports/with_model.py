@@ -50,7 +50,7 @@ ESTIMATE_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """The tokens of one call: the estimate, and the highest possible number."""
+    """The tokens of one call: the estimate (``input``, ``output``), and the highest possible usage (``most``)."""
 
     input: int
     output: int
@@ -65,7 +65,7 @@ def measure_of(settings: Settings) -> Measure:
 async def price_tags(app: App, files: Sequence[SourceFile], *, whole: bool) -> ModelEstimate:
     """Return the calls and tokens that a model needs to read sessions, and the cost with each provider.
 
-    With ``whole``, every file is read, and its cost written into its row; else the total is estimated from a part.
+    With ``whole``, every file is read, and its cost added to its row; otherwise, the total is extrapolated from a part.
     """
     spans = await model_readings.parts(app.database)
     rows = [row for row in files if row["sort"] == Sort.SESSION]
@@ -190,7 +190,7 @@ def _unread(known: Sequence[Part], end: int) -> Part | None:
 
 @dataclass(frozen=True, slots=True)
 class QueuedReading:
-    """The number of calls and tokens that were queued for a file, or the reason why none were."""
+    """How many calls and tokens were queued for a file, or why none were."""
 
     calls: int = 0
     tokens: int = 0

@@ -59,7 +59,7 @@ class Links(Handler):
         }
 
     async def _project_of(self, args: LinkArgs) -> str:
-        """Return the id of the requested memory's project, or else of the project that the request's folder belongs to.
+        """Return the id of the requested memory's project; failing that, of the project of the request's folder.
 
         The result is "" if there is no such project, or if all projects are requested without a memory.
         """
@@ -73,7 +73,7 @@ class Links(Handler):
 
     def _which(self, args: LinkArgs, statuses: tuple[str, ...], place: str) -> LinkFilter:
         if args.status not in (None, "all", *STATUSES):
-            raise RequestError(f"there is no status {args.status!r}", f"statuses are: {', '.join(STATUSES)}, all")
+            raise RequestError(f"there is no link status {args.status!r}", f"statuses are: {', '.join(STATUSES)}, all")
         chosen = {None: statuses, "all": STATUSES}.get(args.status) or (str(args.status),)
         types = tuple(link_commands.type_of(name)[0].name for name in args.types)
         # Archived memories may be in quarantine, which only a person may read.
@@ -83,7 +83,7 @@ class Links(Handler):
     async def cmd_link(self, args: LinkArgs) -> wire.LinkResult:
         """Link two memories. A person's link is active, the assistant's is proposed."""
         if args.source is None or args.target is None:
-            raise RequestError("a link needs two memories", "name both by their ids: subconscious link ID TYPE ID")
+            raise RequestError("a link needs two memories", "give the ids of both: subconscious link ID TYPE ID")
         session = None if args.origin is Origin.USER else args.session_id
         wanted = LinkRequest(args.source, args.target, args.type, args.reason, args.origin, session)
         made, changed = await link_commands.link(self.app.database, wanted)
@@ -104,8 +104,8 @@ class Links(Handler):
         """Change the type or direction of a link. Only a person may request it."""
         if args.id is None or not (args.type or args.reverse):
             raise RequestError(
-                "the request names no link, or no change to it",
-                "name the link's id, and its new type or --reverse: subconscious relink LINK TYPE",
+                "the request lacks the id of a link, or the change to make",
+                "give the link's id, and its new type or --reverse: subconscious relink LINK TYPE",
             )
         found = await link_commands.retype(self.app.database, args.id, args.type, args.reverse, args.reason)
         return {"link": (await link_commands.as_rows(self.app.database, [found]))[0]}

@@ -32,7 +32,7 @@ class Statement(BaseModel):
 
 
 def covered(text: str, sources: Sequence[str]) -> bool:
-    """Whether the sources contain the numbers, names and most words of each sentence of a text, and negate none."""
+    """Whether the sources contain the numbers, names and most words of every sentence of a text, and negate none."""
     whole = "\n".join(sources)
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(whole)) or not _names(text) <= _words(whole):
         return False

@@ -1,8 +1,8 @@
 """Finds links that a memory states by a cue word ("because of") next to words that the other memory contains. Pure.
 
-A row of CUES names the relation that a cue states, which memory is its source, and on which side of the cue the other
-memory is named. A cue is searched in each sentence of a memory. The confidence of the link grows with the share of the
-words next to the cue that the other memory contains.
+A row of CUES says which link type a cue states, which memory is the link's source, and on which side of the cue the
+other memory is named. Each sentence of a memory is searched for cues. The confidence of the link grows with the share
+of the words next to the cue that the other memory contains.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ no increase, because VERSION depends on CUES too.
 """
 
 LONGEST = 40
-"""The most words of a memory that is searched for cues: a longer text mentions much that states no relation."""
+"""The most words of a memory that is searched for cues: in longer texts, cue words often state no link."""
 
 TOUCHED = 0.3
 """The share (0 to 1) of the shorter memory's terms that the longer one must contain for a cue to mean SUPERSEDES."""
 
 CLAUSE = 90
-"""The number of characters before or after a cue in which the other memory can be named."""
+"""How many characters before or after a cue are searched for words of the other memory."""
 
 Side = Literal["after", "before", "whole"]
 
@@ -211,7 +211,7 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Kinds of differences between two statements that can both be true, for instance about two systems."""
+"""Kinds of differences with which two statements can both be true, for instance about two systems."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
@@ -259,7 +259,7 @@ def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
 
 
 def _enough(new: Reading, old: Reading) -> float:
-    """Return the overlap of terms (0 to 1) from which two statements contradict each other; 2 if they never do."""
+    """Return the minimum overlap of terms (0 to 1) for two statements to contradict each other; 2 if they can't."""
     texts = [reading.note.text.casefold() for reading in (new, old)]
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):

@@ -1,4 +1,4 @@
-"""Finds links in the background: compares each embedded memory with its neighbours by words and by meaning.
+"""Finds links in the background: compares each memory with its nearest neighbours in full-text and vector search.
 
 The links of a memory and the record of its search are written in one transaction. So after a crash the search is
 repeated, and no link is stored twice. The loop sleeps after each search, and pauses while a prompt is answered.
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.links")
 
 NEIGHBOURS = 10
-"""The number of neighbours from each of the two searches, by words and by meaning."""
+"""How many neighbours each of the two searches (full-text and vector) contributes."""
 
 BATCH = 20
-"""The number of memories per query."""
+"""How many memories one round searches."""
 
 NEIGHBOURS_ODDS = -1.3
 """A correction of the log odds: neighbours are linked less often than the pairs in the model's training data."""
@@ -70,7 +70,7 @@ LONGEST_PAUSE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """A neighbour of a memory, and the verdict on the pair."""
+    """A neighbour of a memory, and the most likely link between the two."""
 
     memory: Memory
     found: PairVerdict
@@ -151,7 +151,7 @@ async def search(app: App, memory: Memory) -> int:
 
 
 async def neighbours(app: App, memory: Memory) -> dict[int, float | None]:
-    """Return the ids of a memory's neighbours by meaning and by words, each with its cosine, None if that is unknown.
+    """Return the ids of a memory's neighbours in vector and full-text search, each with its cosine, None if unknown.
 
     Neighbours are memories of the same project or user-wide ones; a user-wide memory may have neighbours in all
     projects.

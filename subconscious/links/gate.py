@@ -24,7 +24,7 @@ def status_for(type_: str, confidence: float, source: Memory, target: Memory, se
     """Return the status of a link: ``active`` or ``proposed``.
 
     A link is only proposed if its confidence is low, if one of its memories comes from a tool's output or a teammate,
-    or if it would overturn a memory that is more trusted than the other memory, or verified when the other is not.
+    or if it would overturn a memory that is more trusted than the other memory, or verified while the other is not.
     """
     if confidence < settings.link_threshold or source.origin.is_foreign or target.origin.is_foreign:
         return "proposed"

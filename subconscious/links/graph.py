@@ -26,8 +26,8 @@ LONGEST_LABEL = 60
 class Graph:
     """The result of a walk over links: the distance of each memory in links, and the links that were followed.
 
-    ``via`` is, by memory id, the id of the link by which the memory was first reached. ``left_out`` counts the links
-    that were not followed because the walk had reached its limit.
+    ``via`` maps the id of each memory to the id of the link by which it was first reached. ``left_out`` counts the
+    links that were not followed because the walk had reached its maximum number of memories.
     """
 
     root: int

@@ -30,7 +30,7 @@ class Graphs(Handler):
     arguments = LinkArgs
 
     async def cmd_graph(self, args: LinkArgs) -> wire.GraphResult:
-        """Return the neighbourhood of a memory: memories and links, also as a tree and as a Mermaid drawing."""
+        """Return the neighbourhood of a memory as lists of memories and links, as a tree, and as a Mermaid drawing."""
         root = await self._root(args)
         here = await self.project(args)
         place = root.project_id or (here.id if here else None)
@@ -74,9 +74,9 @@ class Graphs(Handler):
         }
 
     async def _worded(self, args: LinkArgs, found: reasoning.Explanation, project_id: str) -> str:
-        """Return an explanation in a model's words if a person requests it, or else "".
+        """Return an explanation in a model's words if a person requests it; otherwise "".
 
-        The question is the query of the request, or else the summary of the requested memory.
+        The question is the query of the request; failing that, the summary of the requested memory.
         """
         if not args.worded or args.origin is not Origin.USER:
             return ""

@@ -1,7 +1,7 @@
 """Judges whether two memories are linked, by which type and in which direction, with confidence and evidence. Pure.
 
-Words that state a relation decide first (`cues.py`). For other pairs, a small linear model decides by features of the
-pair, with the later memory first. ``bench/links_train.py`` computes the model's coefficients.
+Words that state a relation decide first (`cues.py`). For other pairs, a small linear model decides from features of
+the pair, in which the later memory comes first. ``bench/links_train.py`` computes the model's coefficients.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Weights:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Weights:
-        """Return the weights from their JSON object."""
+        """Create the weights from a parsed JSON object."""
         types = {name: tuple(row) for name, row in found["types"].items()}
         lists = {name: tuple(found[name]) for name in ("names", "mean", "scale", "linked", "cosine")}
         return cls(**lists, types=types, slope=found["slope"], offset=found["offset"])
@@ -107,7 +107,7 @@ class PairVerdict:
 def judge(
     one: Reading, other: Reading, cosine: float | None = None, weights: Weights | None = None, odds: float = 0.0
 ) -> PairVerdict:
-    """Return the most likely link of two memories; ``cosine`` is that of their embeddings, None if it is unknown.
+    """Return the most likely link of two memories; ``cosine`` is the cosine of their embeddings, None if unknown.
 
     ``odds`` is added to the log odds of a link, as a correction if pairs are linked more or less often than in the
     training data (every fourth pair).
@@ -275,9 +275,9 @@ def _gap(new: Reading, old: Reading) -> float | None:
 
 
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how much of the title of ``of`` the best sentence of ``where`` contains, 0 to 1.
+    """Return features: the largest share (0 to 1) of the title of ``of`` that one sentence of ``where`` contains.
 
-    There is one value for all sentences, and one per cue for the sentences with it; ``name`` ends the values' names.
+    One feature covers all sentences, and one per cue the sentences with that cue. Their names end with ``name``.
     """
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
@@ -293,9 +293,9 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
 
 
 def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how often ``where`` refers to other records, and how much of ``of`` the best referring sentence contains.
+    """Return features: how often ``where`` refers to other records, and how much of ``of`` such a sentence contains.
 
-    There are two such shares, of the title and of the terms of ``of``; ``name`` ends the values' names.
+    The second is computed for the title and for all terms of ``of``. The features' names end with ``name``.
     """
     whole = sum(of.title.values()) or 1.0
     number, titled, fits = 0, 0.0, 0.0

@@ -82,7 +82,7 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
 async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin) -> None:
     """Raise RequestError if two memories can't be linked: they are the same, archived, or of different projects.
 
-    Raises QuarantinedError if one of them is in quarantine and the link is not a person's.
+    Raises QuarantinedError if one of them is in quarantine and the request does not come from a person.
     """
     if ends[0] == ends[1]:
         raise RequestError("a memory can't be linked with itself", "name two memories: subconscious link ID TYPE ID")
@@ -175,7 +175,7 @@ def link_end(memory: Memory, suspected: Mapping[int, str] = NOTHING) -> wire.Lin
 
 
 class VisibleLinks:
-    """The links that are visible from a project; collects the memories at their ends in ``memories``.
+    """Returns the links that are visible from a project, and collects the memories at their ends in ``memories``.
 
     With ``replaced``, links to archived memories that were replaced are visible too.
     """

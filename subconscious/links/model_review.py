@@ -28,7 +28,7 @@ IMPORT = "import"
 
 
 async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequence[Link]) -> bool:
-    """Store a request for a review in the links' transaction; return False if it is not allowed, or stored already."""
+    """Store a review request in the transaction of the links; return False if none is allowed, or it exists already."""
     if not app.llm.on or not app.config.current.refine or memory.agent == IMPORT:
         return False
     others = [await memories.require(tx, link.other(memory.id)) for link in found]
@@ -61,7 +61,7 @@ async def use(tx: aiosqlite.Connection, asked: StoredRequest, answer: Opinions, 
 
 
 class _Reviewer:
-    """The model that answered, the settings, and the id of the act under which its changes are recorded."""
+    """The model that answered, the settings, and the act id that groups the recorded changes."""
 
     def __init__(self, model: str, settings: Settings, act: str) -> None:
         self.name = model or "model"
@@ -102,7 +102,7 @@ def _corrected(link: Link, ends: tuple[Memory, Memory], opinion: Opinion, by: _R
 
 
 async def _change(tx: aiosqlite.Connection, before: Link, after: Link, by: _Reviewer) -> Link | None:
-    """Apply a model's changes: withdraw the link and add a new one if its source or target differs, or else update it.
+    """Apply a model's changes: update the link; if its source or target differs, withdraw it and add a new one.
 
     Return the resulting link; None if the new link exists already.
     """

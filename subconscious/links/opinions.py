@@ -1,4 +1,4 @@
-"""A model's opinions on links that the rules found: the request, and the checks of the model's answer.
+"""A model's judgements of links that the rules found: the request to the model, and the checks of its answer.
 
 The schema in the request is strict. An invalid entry of an answer is dropped; the other entries count.
 """

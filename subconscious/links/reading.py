@@ -22,7 +22,7 @@ FIRST_WORD = 1996
 """The index of the vocabulary's most frequent word; punctuation and single letters come before it."""
 
 EMPTY = 150
-"""The number of most frequent words that have the weight zero."""
+"""How many of the most frequent words have the weight zero."""
 
 _TOKEN = re.compile(r"[^\W\d_][^\W_]*|\d+(?:\.\d+)*|[.;:!?\n]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -130,7 +130,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def worth(term: str) -> float:
-    """Return the weight of a shared term: 0 for the most common words, 1 for words missing in the vocabulary."""
+    """Return the weight of a term, 0 to 1: 0 for the most common words, 1 for words that the vocabulary lacks."""
     if len(term) < 2:
         return 0.0
     rank = _ranks().get(term)

@@ -99,7 +99,7 @@ def _link(step: Step, numbers: dict[int, int]) -> dict[str, Any]:
 
 
 def wording(answer: Worded, notes: Sequence[Memory]) -> str:
-    """Return the model's sentences, each with the ids of its sources; "" if the sources don't support one of them."""
+    """Return the model's sentences, each with the ids of its sources; "" if any sentence is not supported by them."""
     lines = []
     for one in answer.sentences:
         cited = [notes[number - 1] for number in one.notes if 0 < number <= len(notes)]

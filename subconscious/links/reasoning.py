@@ -73,7 +73,7 @@ class Explanation:
         return cast("wire.ReasonMemory", row)
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """Return the memories as quotes for a model, with a line for each link and each original wording."""
+        """Return the memories as quotes for a model, with a line for each link and for each quote of the original."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]

@@ -50,7 +50,7 @@ class Purpose:
 
 
 class Answers:
-    """Applies answers with the handlers in ``purposes``."""
+    """Applies answers by calling the handlers in ``purposes``."""
 
     def __init__(self, database: Database, client: LLMClient, purposes: Mapping[str, Purpose]) -> None:
         self._database = database
@@ -104,7 +104,7 @@ class Answers:
             await give_up(tx, request, reason)
 
     async def _complete(self, tx: aiosqlite.Connection, request: StoredRequest, outcome: Outcome | None) -> None:
-        """Record the cost of a request in a batch; the client records the cost of requests that are sent alone."""
+        """Record the cost of a request that was sent in a batch; the client records the cost of other requests."""
         call_id = await spend.of_request(tx, request.id) if outcome is not None else None
         if call_id is not None and outcome is not None:
             await spend.complete(tx, call_id, outcome)

@@ -1,13 +1,13 @@
-"""Deferred requests in the batch APIs of providers, at half the price.
+"""Sends deferred requests through the batch APIs of providers, at half the price.
 
 Every step is a transaction, so that no answer is used twice after a crash between two steps:
 
 1. *Intended*: the batch, its requests and their maximum cost are stored before they are sent.
-2. *Running*: the provider's id of the batch is stored. A crash between 1 and 2 leaves a gap that no record can close:
-   whether the provider took the batch is unknown, and none of the APIs accepts an idempotency key. Such a batch is
-   given up: its results are never read, and its requests are sent again. Its possible cost is recorded as unknown,
-   counts against the caps, and is logged.
-3. *Answered*: one by one, each in the transaction that claims its request, uses the answer and records its cost.
+2. *Running*: the provider's id of the batch is stored. After a crash between 1 and 2, nobody can know whether the
+   provider accepted the batch, because none of the APIs accepts an idempotency key. Such a batch is given up: its
+   results are never read, and its requests are sent again. Its possible cost is recorded as unknown, counts against
+   the caps, and is logged.
+3. *Answered*: each answer is applied in a transaction of its own, which also claims its request and records its cost.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class NativeBatches:
                 await self._look_again(batch)
                 return
             if state is BatchState.LOST:
-                await self._lose(batch, "the provider does not know it any more")
+                await self._lose(batch, "the provider no longer has this batch")
                 return
             requests = {str(request.id): request for request in await llm_requests.of_batch(self._database, batch.id)}
             try:
@@ -141,7 +141,7 @@ class NativeBatches:
         await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: StoredRequest) -> None:
-        """Keep a request that another version of the program stored, until a version has a handler for its answer."""
+        """Requeue a request that another version of the program stored, and whose purpose this version can't handle."""
         async with self._database.write() as tx:
             await self._close_call(tx, request, "unread")
             await llm_requests.requeue(tx, request.id, 0.0, "there is no handler for it", alone=False, counts=True)
@@ -168,7 +168,7 @@ class NativeBatches:
     async def _intend(
         self, channel: Channel, model: str, requests: Sequence[StoredRequest]
     ) -> tuple[int, list[StoredRequest]]:
-        """Reserve the cost of a batch and store the batch; requests that would exceed a cap are sent later."""
+        """Store a batch and reserve its cost; return its id and requests. Requests beyond a cap are requeued."""
         sent: list[StoredRequest] = []
         async with self._database.write() as tx:
             for request in requests:
@@ -202,7 +202,7 @@ class NativeBatches:
         """Requeue the requests of a batch that the provider refused, and delete the records of their calls.
 
         A refused batch costs nothing. If it was refused as invalid, its requests are sent alone, so that only the
-        invalid one fails; after another error they are queued for a later batch.
+        invalid one fails; after any other error they are queued for a later batch.
         """
         alone = isinstance(error, BadRequestError)
         async with self._database.write() as tx:
@@ -217,7 +217,7 @@ class NativeBatches:
     async def _lose(self, batch: Batch, reason: str) -> None:
         requests = await llm_requests.of_batch(self._database, batch.id)
         log.warning(
-            "batch %d (%d requests to %s) failed and is sent again; it may have been charged: %s",
+            "batch %d failed (%d requests to %s, possibly charged); its requests will be sent again: %s",
             batch.id,
             len(requests),
             batch.provider,

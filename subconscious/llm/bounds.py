@@ -1,4 +1,4 @@
-"""Limits the retries of a request: how often, and when."""
+"""Decides whether and when a failed request is retried."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AGAIN_SECONDS = 60.0
 
 
 def may_retry(failures: int, error: BaseException, attempts: int = ATTEMPTS) -> bool:
-    """Whether a request may be retried after a number of ``failures``, the last of them with ``error``.
+    """Whether a request that failed ``failures`` times, the last time with ``error``, may be retried.
 
     Each attempt is assumed to take as many tokens as the last one, so no record of earlier attempts is needed.
     """

@@ -38,7 +38,7 @@ GRACE_SECONDS = 5.0
 """Seconds that the daemon waits after the provider's time-out (a setting) has passed, before it ends a call."""
 
 REFUSAL = 400
-"""The lowest HTTP status of an error, with which a server refuses a request instead of processing it."""
+"""The lowest HTTP status of an error; a server that returns an error counts as not having processed the request."""
 
 LONGEST_REST = 3600.0
 """The longest pause, in seconds, that a provider can request: a server's wrong clock must not block calls for good."""
@@ -96,7 +96,7 @@ class Channel:
 
     @property
     def refused(self) -> KeyRefusedError | None:
-        """The error with which the key was refused recently, so that it is not used now; None if it was not refused."""
+        """The provider's recent refusal of the key, which is then not used for a while; None if there is no refusal."""
         if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
             return self._refused[1]
         return None
@@ -226,14 +226,14 @@ class MeteredProvider:
         most = self._priced.most(request)
         async with self._channel.at_once, self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
-            # Checked again: much may have happened while this call waited.
+            # Checked again, because the provider may have failed or requested a pause while this call waited.
             self._channel.allow()
             trying = self._channel.breaker.enter()
             try:
                 call_id = await self._reserve(request, most)
                 turn.made = True
             except BaseException:
-                # Also after a cancellation: the breaker's trial call that was not made must not block the next one.
+                # After any error, even a cancellation: a trial call that was never made must not block the next one.
                 self._channel.breaker.abandoned(trying)
                 raise
             receipt = Receipt(self._channel.spending, self._priced, call_id, most)
@@ -300,7 +300,7 @@ class MeteredProvider:
 
 
 class Receipt:
-    """The record of one running call."""
+    """Updates the stored record of one running call when the call ends."""
 
     def __init__(self, spending: Spending, priced: PricedModel, call_id: int, most: Usage) -> None:
         self._spending = spending

@@ -1,4 +1,4 @@
-"""Sends requests to models: chooses provider and key, applies the caps, and falls back on failures."""
+"""Sends requests to models: chooses the provider and key, applies the caps, and falls back to other providers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from subconscious.store.connect import Database
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""A function from a session id to the session's own keys, by setting (`openai_key`); empty if they must not be used."""
+"""Returns, for a session id, the session's own keys by setting name (`openai_key`); empty if none may be used."""
 
 LONG_TEXT = 10_000
 """Texts of at least this many characters are redacted in a thread."""
@@ -39,11 +39,11 @@ class Answered:
 
 
 class LLMClient:
-    """Sends requests to the provider of the settings, then to its fallbacks.
+    """Sends requests to the configured provider and, if it fails, to the fallback providers.
 
     The daemon has one instance, which is used from one event loop. Nothing is imported or connected before the first
     request. ``opener`` opens a provider by name; tests pass their own. ``own_keys`` returns the keys that a session
-    supplied: they are used for that session's requests only, and only at the addresses in the settings.
+    supplied: they are used for that session's requests only, and sent only to the addresses in the settings.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LLMClient:
                 met.append(error)
                 break
             except ProviderError as error:
-                # Fall back even at a cap: a provider that is free may answer, and any other hits the same cap.
+                # Fall back even at a cap: a provider that costs nothing may answer; the others hit the same cap.
                 log.info("the request to %s failed (%s): %s", channel.name, error.code, error.message)
                 met.append(error)
         raise _worth_waiting_for(met)

@@ -1,4 +1,4 @@
-"""Deferred requests: stored first, then sent by the provider's batch API at half the price, or one by one."""
+"""Deferred requests: stored first, then sent through the provider's batch API at half the price, or one by one."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class DeferredRequests:
         self._retry_sessions.add(session_id)
 
     def retry_all(self) -> None:
-        """Retry all requests in the next round, because the settings have changed: a missing key may be there now."""
+        """Retry all requests in the next round, because the settings have changed and may now contain a missing key."""
         self._recovered = False
 
     def register(self, name: str, purpose: Purpose) -> None:
-        """Register the handlers for the answers of a purpose; must be called before the first round."""
+        """Register the handlers for answers to requests with this purpose; must be called before the first round."""
         self._purposes[name] = purpose
 
     async def put(
@@ -172,7 +172,7 @@ class DeferredRequests:
             question = purpose.request_for(request)
             answered = await self._client.answer(question, request.session_id, request.project_id)
         except (RateLimitedError, UnavailableError, CapReachedError, KeyRefusedError) as error:
-            # Caused by the provider or a cap, not by the request: it is retried without a limit.
+            # Caused by the provider or a cap, not by the request, which is therefore retried without a limit.
             async with self._database.write() as tx:
                 due = time() + pause_of(error)
                 await llm_requests.requeue(tx, request.id, due, error.message, alone=False, counts=False)

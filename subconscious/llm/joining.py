@@ -96,7 +96,7 @@ class Joiner:
                 answer.cancel()
 
     async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
-        """Return the answers of a joined call by number.
+        """Send requests in one joined call; return their answers by the request's number, counted from 1.
 
         The result is empty for a single request, or if the call was rejected or its answer is unusable. Raises any
         other error of the call.
@@ -131,7 +131,7 @@ class Joiner:
 
 
 def joined(requests: Sequence[Request]) -> Request:
-    """Return one request that joins all. The text of an item can't end the item or imitate another item."""
+    """Return one request with the texts of all ``requests`` as items. No text can end its item or imitate another."""
     first = requests[0]
     items = (
         f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>'
@@ -165,7 +165,7 @@ def _or_none(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 
 def answers(answer: Any, count: int) -> dict[int, BaseModel]:
-    """Return the answers by number; a number that occurs twice is dropped, because either answer may be wrong."""
+    """Return the answers by item number; if a number occurs twice, both answers are dropped: either may be wrong."""
     entries = [entry for entry in answer.answers if entry is not None and 1 <= entry.number <= count]
     numbers = [entry.number for entry in entries]
     return {entry.number: entry.answer for entry in entries if numbers.count(entry.number) == 1}

@@ -1,8 +1,8 @@
 """Limits on the calls to a provider: requests and tokens per minute, and a circuit breaker for its failures.
 
 The server counts a call at its arrival, at an unknown time between the call's start and its end. So a call occupies a
-slot from its start until 60 seconds after its end: in 60 seconds, never more calls than there are slots can reach the
-server.
+slot from its start until 60 seconds after its end. So in any 60 seconds, the server receives at most as many calls as
+there are slots.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Slot:
 
 
 class Window:
-    """The slots in use within the rate limit. Pure: the caller passes the time and does the waiting."""
+    """The slots that calls occupy within the rate limit. Pure: the caller passes the time and does the waiting."""
 
     def __init__(self, requests: int, tokens: int, seconds: float) -> None:
         self.requests = requests
@@ -103,7 +103,7 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Turn]:
-        """Wait for a slot and occupy it during the block, which may set ``tokens`` to the number that was used."""
+        """Wait for a slot and occupy it during the block, which may set the turn's ``tokens`` to the tokens used."""
         slot = await self._enter(tokens)
         turn = Turn(tokens)
         try:
@@ -174,7 +174,7 @@ class Breaker:
         return self._trying
 
     def succeeded(self) -> None:
-        """Record that the provider answered; an error caused by the request counts as an answer too."""
+        """Record that the provider answered, if only with an error that the request caused."""
         self._failures = 0
         self._opened_at = None
         self._trying = False

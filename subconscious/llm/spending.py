@@ -72,20 +72,20 @@ class PricedModel:
 
 
 class Spending:
-    """The costs of calls, and the caps on them, recorded in one database."""
+    """Records the costs of calls in one database, and enforces the caps on them."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.settings = settings
         self._database = database
 
     def dollars(self, priced: PricedModel, usage: Usage) -> float | None:
-        """Return the dollars that a usage costs; None if unknown, as for a server that reports no tokens."""
+        """Return the price of ``usage`` in dollars; None if it is unknown or the server reports no tokens."""
         if usage.cost is None and usage.input == usage.output == 0:
             return None
         return price(priced.provider, priced.model, usage, batch=priced.batch, base_url=priced.base_url)
 
     def counted(self, priced: PricedModel, usage: Usage) -> float:
-        """Return the dollars with which a usage counts against the caps: its price, or an assumed price if unknown."""
+        """Return the dollars to count for ``usage`` against the caps: its price, or an assumed price if it has none."""
         known = self.dollars(priced, usage)
         return (usage.input + usage.output) * self.settings.cost_assumed / 1e6 if known is None else known
 
@@ -117,7 +117,7 @@ class Spending:
             return await self.reserve_in(tx, call)
 
     async def reserve_in(self, tx: aiosqlite.Connection, call: Call) -> int:
-        """Do the same as ``reserve``, in a transaction of the caller."""
+        """Do the same as ``reserve``, but in the caller's transaction."""
         if call.provider == SUBSCRIPTION:
             await self._hold_tokens(tx, call.input_tokens + call.output_tokens)
         await self._hold(tx, "day", _today().isoformat(), await _spent_today(tx), call.reserved)
@@ -166,7 +166,7 @@ class Spending:
             await spend.complete(tx, call_id, outcome)
 
     async def allows(self, more: float) -> bool:
-        """Whether ``more`` dollars are within the cap of the day."""
+        """Whether ``more`` dollars can be spent without exceeding today's cap."""
         return await _spent_today(self._database.reader) + more <= self.settings.cost_per_day
 
     async def note(self, priced: PricedModel, purpose: str, usage: Usage) -> None:
@@ -179,7 +179,7 @@ class Spending:
             await spend.complete(tx, await spend.begin(tx, call), done)
 
     async def state(self) -> wire.Spending:
-        """Return the day's caps in dollars and in tokens, and what was spent, for `status`."""
+        """Return the daily caps in dollars and tokens, and what was spent today, for `status`."""
         spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning

@@ -37,7 +37,7 @@ class Deciding(Handler):
         return {"captures": shown}
 
     async def _named(self, args: Args, project_id: str | None) -> list[wire.Capture]:
-        """Return the captures that a request names by their ids, or the captures of a project, session and status."""
+        """Return the captures with the requested ids; without ids, those of a project, session and status."""
         if args.ids:
             return await captures.get_many(self.app.database, args.ids)
         return await captures.listing(
@@ -49,7 +49,7 @@ class Deciding(Handler):
         )
 
     async def _offered(self, project_id: str | None, limit: int) -> wire.CapturesResult:
-        """Return the captures to review next, and the number that wait, with the returned unconfirmed ones."""
+        """Return the captures to review next, and how many wait, including the returned unconfirmed ones."""
         found = await decisions.offered(self.app, project_id, limit)
         unconfirmed = sum(capture["status"] == UNCONFIRMED for capture in found)
         return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id) + unconfirmed}
@@ -71,7 +71,7 @@ class Deciding(Handler):
         return await self._decide(Wish("edit", args.ids, args.reason, args.text, args.kind))
 
     async def cmd_reject(self, args: Args) -> wire.CapturesResult:
-        """Reject captures that wait or are in quarantine; with ``teach``, flag later statements of the same content."""
+        """Reject captures that wait or are in quarantine; with ``teach``, flag later statements that say the same."""
         return await self._decide(Wish("teach" if args.teach else "reject", args.ids, args.reason))
 
     async def cmd_release(self, args: Args) -> wire.CapturesResult:
@@ -79,7 +79,7 @@ class Deciding(Handler):
         return await self._decide(Wish("release", args.ids, args.reason))
 
     async def cmd_codes(self, args: Args) -> wire.CodesResult:
-        """Return the decisions that were typed in sessions and wait for a confirmation code, each with its code."""
+        """Return the decisions that the user typed in sessions and must confirm with a code, each with its code."""
         del args
         return {"decisions": await decisions.with_codes(self.app)}
 

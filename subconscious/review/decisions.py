@@ -42,7 +42,7 @@ ACCEPTANCE_AIM = 0.7
 
 DAY = 86_400.0
 COMPARED_MEMORIES = 5
-"""The number of similar memories with which a capture is compared."""
+"""How many similar memories a capture is compared with."""
 
 
 async def apply_decision(app: App, decision: Wish) -> list[ReviewedCapture]:
@@ -130,7 +130,7 @@ async def _apply(app: App, tx: aiosqlite.Connection, decision: Wish, capture_id:
 
 
 def refuse_attack(wording: str) -> None:
-    """Raise RequestError if a person's wording looks like an attack: such text needs a release from quarantine."""
+    """Raise RequestError if a person's wording looks like an attack: such text must pass through quarantine."""
     verdict = check_text(wording, typed=True)
     if verdict.level.rank >= Level.HIGH.rank:
         raise RequestError(
@@ -152,7 +152,7 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
-    """Withdraw what a session added, or with ``back``, restore what was withdrawn; return what was affected.
+    """Withdraw what a session added; with ``back``, restore what was withdrawn. Return what was affected.
 
     With ``preview``, nothing is withdrawn, and the result is what would be withdrawn; ``back`` ignores ``preview``.
     """
@@ -238,22 +238,22 @@ async def with_codes(app: App) -> list[WaitingDecision]:
 
 
 async def approvable(app: App, project_id: str | None, limit: int) -> tuple[tuple[int, ...], int]:
-    """Return the ids of the waiting captures that do not look poisoned, and the number of waiting ones that do."""
+    """Return the ids of the waiting captures that do not look poisoned, and how many others look poisoned."""
     waiting = await captures.listing(app.database, project_id=project_id, status="review", limit=limit)
     ids = tuple(capture["id"] for capture in waiting if capture["level"] == Level.NONE)
     return ids, len(waiting) - len(ids)
 
 
 def left_out(number: int) -> str:
-    """Return a sentence about the captures that were not approved with all others; "" if there are none."""
+    """Return a sentence about the ``number`` of captures that "approve all" left out; "" if there are none."""
     if not number:
         return ""
     what = "1 capture that looks poisoned was" if number == 1 else f"{number} captures that look poisoned were"
-    return f"{what} left out: approve such captures one by one, by number"
+    return f"{what} left out: approve such captures one by one, by id"
 
 
 async def suspicion_note(app: App, project_id: str | None) -> str:
-    """Return a sentence on waiting captures that look poisoned, with the reason of the worst; "" if there are none."""
+    """Return a sentence on waiting captures that look poisoned, with the worst one's reason; "" if there are none."""
     found = await captures.suspected(app.database, project_id)
     if not found:
         return ""

@@ -43,7 +43,7 @@ SIMILAR = 0.3
 """The minimum similarity, 0 to 1, of a memory that is shown with a capture."""
 
 EXCERPT_CHARACTERS = 300
-"""The number of characters of the turn that are shown on each side of the evidence."""
+"""How many characters of the turn are shown on each side of the evidence."""
 
 MAX_LINE_BYTES = 4 * 2**20
 """The most bytes of a transcript line that is read for an excerpt."""
@@ -81,7 +81,7 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Return a proposal: reject repetitions and instructions, edit temporary statements, look at all others."""
+    """Return the proposed decision: reject repetitions and instructions, edit temporary statements, look at others."""
     content = capture["content"]
     for other in similar:
         if capture.get("kind") == PATTERN != other["kind"]:
@@ -178,7 +178,7 @@ async def _confirmed(tx: aiosqlite.Connection, capture: Capture, memory: Memory)
 
 
 async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teach: bool = False) -> None:
-    """Reject a capture that waits or is in quarantine; with ``teach``, flag later statements of the same content."""
+    """Reject a capture that waits or is in quarantine; with ``teach``, flag later statements that say the same."""
     capture = await captures.require(tx, capture_id)
     if capture["status"] not in (*APPROVABLE, QUARANTINED):
         return
@@ -258,7 +258,7 @@ async def _reduce_recurrence(tx: aiosqlite.Connection, memory: Memory) -> None:
 
 
 def parts(capture: Capture, worth: float) -> ConfidenceParts:
-    """Return the parts of a capture's confidence; ``worth`` is its raw score as calibrated today."""
+    """Return the parts of a capture's confidence; ``worth`` is its raw confidence, calibrated with current data."""
     return {"strength": capture["strength"], "raw": capture["raw_confidence"], "calibrated": worth}
 
 

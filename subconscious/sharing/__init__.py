@@ -1,1 +1,1 @@
-"""Memories that several people share through Git."""
+"""Shares memories between people through Git."""

@@ -1,4 +1,4 @@
-"""Requests about sharing: the chosen memories, what a sync writes, and what it receives."""
+"""Requests about sharing: choose memories to share, and prepare or receive the data of a sync."""
 
 from __future__ import annotations
 
@@ -178,5 +178,5 @@ def _as_stored(author: str) -> str:
 
 def _rule(name: str) -> str:
     if name not in RULES:
-        raise RequestError(f"there is no rule {name!r}", f"rules are: {', '.join(RULES)}")
+        raise RequestError(f"there is no sharing rule {name!r}", f"rules are: {', '.join(RULES)}")
     return name

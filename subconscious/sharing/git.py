@@ -1,6 +1,6 @@
 """Reads and writes shared memories in the refs of a repository. Git does not load the repository's configuration.
 
-Git runs in an empty repository of our own that uses the objects of the user's repository
+Git runs in an empty temporary repository that uses the objects of the user's repository
 (`subconscious.system.git_command`). Refs are read and written as files. Only fetch and push reach the network; they
 load the user's own configuration.
 """
@@ -33,10 +33,10 @@ MOST_ENTRIES = 20_000
 MOST_BYTES = 48 << 20
 LARGEST_NOTE = 8 * LARGEST_ENTRY
 MOST_COMMITS = 5_000
-"""With this number of commits or more, no authors are returned, and therefore no author is trusted."""
+"""If there are this many commits or more, no authors are returned, and therefore no author is trusted."""
 MOST_BRANCHES = 10_000
 PLACES = ("heads", "remotes", "tags")
-"""Folders of refs: a commit that no ref in them contains counts as dropped."""
+"""Folders of refs; a commit that none of their refs contains counts as dropped."""
 
 _OWN_NAME = re.compile(r"[0-9a-f]{32}\.json")
 _LISTED = re.compile(r"(100644|100755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)", re.DOTALL)
@@ -86,7 +86,7 @@ def open_refs(folder: str) -> Iterator[Refs]:
 
 
 class Refs:
-    """The two refs of one repository."""
+    """Reads, writes, fetches and pushes the two refs of one repository."""
 
     def __init__(self, git: GitProcess) -> None:
         self.repository = git.repository
@@ -139,7 +139,7 @@ class Refs:
                 found.problems.append(f"{ref}: {name[:100]}: {error}")
 
     def _listing(self, commit: str) -> dict[str, str]:
-        """Return the regular files of a commit by name; links, submodules and everything else are left out."""
+        """Return the blob ids of a commit's regular files by file name, without links, submodules and the like."""
         said = self._git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit).decode("utf-8", "replace")
         matches = (_LISTED.fullmatch(line) for line in said.split("\0"))
         return {found[4]: found[2] for found in matches if found}
@@ -266,7 +266,7 @@ class Refs:
             descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except FileExistsError as error:
             raise GitError(
-                f"{ref} is locked by another Git process", f"if no Git process runs, remove {lock}"
+                f"{ref} is locked by another Git process", f"if no Git process is running, remove {lock}"
             ) from error
         try:
             with os.fdopen(descriptor, "w") as file:

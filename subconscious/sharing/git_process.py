@@ -1,6 +1,6 @@
 """Runs Git on the objects of a repository, without loading the repository's configuration.
 
-Git runs in an empty repository of our own (`subconscious.system.git_command`). Only ``on_network`` reaches the network;
+Git runs in an empty temporary repository (`subconscious.system.git_command`). Only ``on_network`` reaches the network;
 it loads the user's own configuration.
 """
 
@@ -40,7 +40,7 @@ class GitError(RequestError):
 
 
 class GitProcess:
-    """Runs Git in ``folder``, an empty repository that uses the objects of another."""
+    """Runs Git in ``folder``, an empty repository that uses the objects of ``repository``."""
 
     def __init__(self, repository: Repository, program: str, folder: Path) -> None:
         self.repository = repository
@@ -68,7 +68,7 @@ class GitProcess:
         return said
 
     def signs_commits(self) -> bool:
-        """Whether the repository's configuration, or else the user's, requires signed commits.
+        """Whether signed commits are required by the repository's configuration; failing that, by the user's.
 
         The repository's configuration files are parsed here, not loaded by Git, because they could make Git run
         commands.
@@ -79,7 +79,7 @@ class GitProcess:
         return output_of(command, self._user_environment(), self.folder, SECONDS) == b"true\n"
 
     def hooks_path(self) -> str:
-        """Return core.hooksPath from the repository's configuration, or else from the user's; "" if it is not set."""
+        """Return core.hooksPath of the repository's configuration; failing that, of the user's; failing that, ""."""
         if own := self.repository.config("core", "hookspath"):
             return own[-1]
         command = self._command(("config", "--get", "core.hooksPath"))
@@ -90,14 +90,14 @@ class GitProcess:
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
 
     def _identity(self) -> dict[str, str]:
-        """Return user.name and user.email, as far as the repository's configuration sets them."""
+        """Return user.name and user.email of the repository's configuration, without those that it does not set."""
         found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
         return {name: value[0] for name, value in found.items() if value}
 
     def _user_environment(self) -> dict[str, str]:
-        """Return the environment for Git: this process's variables, so that Git finds the user's keys, and our own.
+        """Return the environment for Git: variables of this process, so that Git finds the user's keys, and new ones.
 
-        Our own variables name the repository's objects and restrict Git. ``GIT_`` variables of this process are left
+        The new variables name the repository's objects and restrict Git. ``GIT_`` variables of this process are left
         out, except those in ``KEPT_OF_GIT``.
         """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT_OF_GIT}

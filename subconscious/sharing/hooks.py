@@ -1,4 +1,4 @@
-"""Lines in a repository's own Git hooks that run ``subconscious sync``: after a merge, and before a push."""
+"""Adds lines to a repository's own Git hooks that run ``subconscious sync`` after a merge and before a push."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def lines_of(home: Home, moment: str, remote: str) -> str:
     name = shlex.quote(remote)
     state = shlex.quote(str(home.root))
     command = f"SUBCONSCIOUS_HOME={state} {launcher} sync --hook {name} </dev/null || :"
-    # `if`, because a false condition as the last command would be the exit code of the hook, and stop the push.
+    # `if` instead of `&&`: a false condition in the last command would become the hook's exit code and stop the push.
     return f"{BEGIN} {NOTE}\nif [ -x {launcher} ]{condition}; then\n    {command}\nfi\n{END}\n"
 
 
 def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
-    """Return the changes that add our lines after the first line of each hook, so that an ``exit`` can't skip them.
+    """Return the changes that add the lines after the first line of each hook, so that an ``exit`` can't skip them.
 
     Raises RequestError if another tool manages the hooks of this repository, or if one of the hooks can't be changed.
     """
@@ -73,18 +73,18 @@ def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
 
 
 def with_lines(text: str, lines: str) -> str:
-    """Return a hook's text with our lines after its first line; lines that we added before are replaced."""
+    """Return a hook's text with ``lines`` after its first line; lines that were added earlier are replaced."""
     first, _, rest = (without_lines(text) or "#!/bin/sh\n").partition("\n")
     return f"{first}\n{lines}{rest}"
 
 
 def without_lines(text: str) -> str:
-    """Return a hook's text without our lines."""
+    """Return a hook's text without the lines that ``with_lines`` added."""
     return _BLOCK.sub("", text)
 
 
 def removal(refs: Refs) -> list[HookChange]:
-    """Return the changes that remove our lines; a hook without other content is deleted."""
+    """Return the changes that remove the added lines; a hook without other content is deleted."""
     ours = [change for change in _hooks(refs) if _BLOCK.search(change.before)]
     texts = [without_lines(change.before) for change in ours]
     return [

@@ -30,7 +30,7 @@ class EntryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One shared memory. ``commit`` is the commit whose note contains it; "" if it is stored in our own ref."""
+    """One shared memory. ``commit`` is the commit whose note contains it; "" if it is in ``git.OWN``, the other ref."""
 
     versions: Mapping[str, Document]
     replaced: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ def merge_entries(one: Entry, other: Entry) -> Entry:
     """Return the union of both entries of a memory."""
     replaced = one.replaced | other.replaced
     versions = {key: value for key, value in {**one.versions, **other.versions}.items() if key not in replaced}
-    # If the commits differ, the entry moves to our own ref for good: two clones must not move it back and forth.
+    # If the commits differ, the entry moves to the ref git.OWN for good: two clones must not move it back and forth.
     commit = one.commit if one.commit == other.commit else ""
     return Entry(versions, replaced, commit)
 

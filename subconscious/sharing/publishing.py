@@ -106,7 +106,7 @@ async def apply_rules(app: App, project: Project) -> None:
 
 
 async def publish(app: App, project: Project, entries: Mapping[str, Entry], *, preview: bool = False) -> Outgoing:
-    """Return the versions to write to Git; ``entries`` are the memories in Git now."""
+    """Return the versions to write to Git; ``entries`` are the memories that Git contains now."""
     chosen = [one for one in await shares.of_project(app.database, project.id) if one.uid in entries]
     texts = await current_texts(app, project, settle=not preview)
     key = await asyncio.to_thread(export_key, app.home.root)
@@ -138,7 +138,7 @@ def _withdraw(out: Outgoing, share: Share, entry: Entry, key: bytes) -> None:
 
 
 def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decided: Iterable[str]) -> set[str]:
-    """Add a version to ``out``, unless Git has it, or has a newer version that nobody has decided on in this store.
+    """Add a version to ``out``, unless Git already has it, or a newer version that waits for a decision in this store.
 
     Returns the digests of the versions that this text takes into account, to be stored as the share's base; an empty
     set if a newer version in Git waits for a decision.
@@ -163,7 +163,7 @@ def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decid
 
 
 def statement_of(version: Document) -> str:
-    """Return the hash of a version's text, its kind and whether it is active, as a string for comparisons."""
+    """Return a string to compare versions by: the text's hash, the kind, and whether the memory is active."""
     try:
         memory = version["record"]["memory"]
         return f"{content_hash(memory['content'])} {memory['kind']} {memory['archived_at'] is None}"

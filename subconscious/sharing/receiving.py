@@ -55,8 +55,8 @@ def is_trusted_member(person: str, trusted: Set[str]) -> bool:
 class Offer:
     """A teammate's version of a memory.
 
-    ``author`` is the author according to Git, who is not verified. ``member`` is set for versions in a team's store,
-    where the author has logged in; ``confirmed_by`` is the maintainer who confirmed the version there.
+    ``author`` is the author according to Git, which does not verify it. ``member`` is set for versions in a team's
+    store, where the author has logged in; ``confirmed_by`` is the maintainer who confirmed the version there.
     """
 
     uid: str
@@ -219,7 +219,7 @@ async def _take_in(
     current = {(one.offer.uid, one.offer.digest) for one in seen}
     async with app.database.write() as tx:
         if act:
-            CURRENT_ACT.set(act)  # reset at the end of the transaction, which would else have an act id of its own
+            CURRENT_ACT.set(act)  # replaces the transaction's own act id; reset when the transaction ends
         await _drop_replaced(tx, {one.offer.uid for one in fresh}, current, known)
         for one, pair in zip(fresh, judged, strict=True):
             kept = await keep(ctx, tx, [pair], where, repeats)
@@ -269,7 +269,7 @@ async def _drop_replaced(
 
 
 def _admitted(one: Seen, *, checked: bool) -> tuple[Candidate, Admission]:
-    assert one.candidate is not None  # noqa: S101 - the caller chose those that have one
+    assert one.candidate is not None  # noqa: S101 - the caller passes only versions with a candidate
     reservation = "" if one.trusted or one.confirmed else one.reason
     decision = Decision.AUTO if one.confirmed else Decision.REVIEW
     admission = Admission(decision, one.candidate.raw_confidence, one.reason, reservation=reservation)
@@ -288,7 +288,7 @@ async def _became(
     *,
     unconfirmed_on: bool,
 ) -> None:
-    """Set what became of a version, according to the stored capture.
+    """Set ``became`` and ``reason`` of a version according to its stored capture.
 
     A trusted author's version is stored as unconfirmed if no check found a problem and ``unconfirmed_on`` is true.
     """

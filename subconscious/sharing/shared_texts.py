@@ -18,7 +18,7 @@ ACCEPTED, REJECTED = ("approved", "captured"), "rejected"
 
 @dataclass(frozen=True, slots=True)
 class SharedText:
-    """The current text of a shared memory, the time of the last decision on it, and the digests decided on."""
+    """The current text of a shared memory, when it was last decided on, and the digests of all decided versions."""
 
     memory: Memory
     at: float

@@ -1,8 +1,8 @@
 """Runs Git to read the objects of a repository, without letting the repository control Git.
 
 Git starts programs that a repository's configuration names: to fetch missing objects, check signatures, filter or page.
-Here Git never reads that configuration: it works in an empty Git folder of our own, with only the path of the
-repository's objects, and only if this user owns the repository, as Git itself requires (`safe.directory`).
+Here Git never reads that configuration: it runs in an empty temporary Git folder that refers only to the repository's
+objects, and only if this user owns the repository, as Git itself requires (`safe.directory`).
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def may_run_on(repository: Repository) -> bool:
 def empty_repository(repository: Repository) -> Iterator[Path]:
     """Yield a temporary Git folder without refs, hooks, attributes, grafts or configuration.
 
-    From ``repository`` it takes over only the object format and, for a shallow clone, the list of the commits at which
-    the history is cut off.
+    The folder has the object format of ``repository`` and, if that is a shallow clone, the list of the commits at which
+    its history is cut off.
     """
     folder = Path(tempfile.mkdtemp(prefix="subconscious-git-"))
     try:
@@ -128,7 +128,7 @@ def output_of(
 ) -> bytes | None:
     """Run a command in its own process group, so that its child processes are killed with it.
 
-    Returns its output; None if it fails, writes too much or takes too long.
+    Returns the output; None if the command fails, writes too much or takes too long.
     """
     until = monotonic() + seconds
     with subprocess.Popen(  # noqa: S603 - the program and its options are our own

@@ -47,7 +47,7 @@ class Repository:
         return self._head_of(self.git_dir)
 
     def main_commit(self) -> str:
-        """The commit checked out in the main checkout."""
+        """Return the commit that is checked out in the main checkout; "" if there is none."""
         return self._head_of(self.common)[1]
 
     def _head_of(self, git_dir: Path) -> tuple[str, str]:
@@ -63,7 +63,7 @@ class Repository:
         return (self.common / "reftable").is_dir()
 
     def resolve(self, ref: str) -> str:
-        """The commit that a full ref name points to; "" if there is none."""
+        """Return the commit that a full ref name points to; "" if there is none."""
         for _ in range(MOST_LINKS):
             if not is_ref(ref):
                 return ""
@@ -81,7 +81,7 @@ class Repository:
         return ""
 
     def branch_start(self, branch: str) -> str | None:
-        """The commit that a branch was created from, "" for the first branch, None if the reflog does not show it.
+        """Return the commit that a branch was created from, "" for the first branch, None if no reflog shows it.
 
         A reflog that begins with a clone, a fetch, or a checkout of a remote branch does not show it: its first commit
         may be the branch's own work.
@@ -97,7 +97,7 @@ class Repository:
         return ids.split(" ")[1]
 
     def default_branch(self) -> str:
-        """The remote's default branch; "" if unknown."""
+        """Return the default branch of the remote; "" if unknown."""
         target = file_text(self.common / "refs/remotes/origin/HEAD").strip().removeprefix("ref:").strip()
         return target.removeprefix("refs/remotes/origin/") if is_ref(target) else ""
 
@@ -107,7 +107,7 @@ class Repository:
         return [(float(one[1]), one[2]) for one in found][-most:]
 
     def config(self, section: str, key: str) -> list[str]:
-        """The values of a key in the repository's own config files; included files are not read."""
+        """Return the values of a key in the repository's own config files; included files are not read."""
         texts = (file_text(self.common / "config"), file_text(self.git_dir / "config.worktree"))
         lines = (line for text in texts for line in _config_lines(text))
         return [value for name_of_section, name, value in lines if (name_of_section, name) == (section, key)]
@@ -276,7 +276,7 @@ def _extensions(raw: bytes, at: int, end: int) -> list[bytes]:
 
 
 def file_text(file: Path, most: int = LARGEST_TEXT) -> str:
-    """The text of a regular file; "" for anything else, and for files of more than ``most`` bytes."""
+    """Return the text of a regular file; "" for anything else, and for files of more than ``most`` bytes."""
     try:
         return read_regular(file, most).decode("utf-8", "surrogateescape")
     except OSError:
@@ -284,7 +284,7 @@ def file_text(file: Path, most: int = LARGEST_TEXT) -> str:
 
 
 def _end(file: Path) -> str:
-    """The end of a file that grows only by appending, such as a log."""
+    """Return the last ``LOG_END`` bytes of a file as text; "" if it can't be read."""
     try:
         return read_end(file, LOG_END).decode("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Checks whether JSON is small enough to be parsed, by its number of values instead of its bytes.
+"""Checks whether JSON is small enough to be parsed, by counting its values instead of its bytes.
 
 The parser holds the interpreter's lock while it builds values. 8 MB of text are parsed in milliseconds; 8 MB of empty
 lists (3 million) take hundreds of megabytes and a second, in which the daemon can't respond.

@@ -63,13 +63,13 @@ def choose_program(name: str, path: str) -> None:
 
 
 def safe_path() -> str:
-    """A PATH of existing folders that no other user can change."""
+    """Return a PATH of existing folders that no other user can change."""
     return os.pathsep.join(safe_folders(os.environ.get("PATH", "")))
 
 
 @lru_cache(maxsize=4)
 def safe_folders(path: str) -> tuple[str, ...]:
-    """The trusted folders of PLACES, then the folders of a PATH that only root can change.
+    """Return the trusted folders of PLACES, then the folders in ``path`` (a PATH) that only root can change.
 
     Folders of this user in a PATH are ignored: a session may have added any of them, such as an unpacked archive.
     """
@@ -79,7 +79,7 @@ def safe_folders(path: str) -> tuple[str, ...]:
 
 
 def _home() -> str:
-    """The home folder from the user database: the variable HOME may have any value."""
+    """Return the home folder from the user database, because the variable HOME may have any value."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
@@ -102,7 +102,7 @@ def _changed(folder: Path) -> float:
 
 @lru_cache(maxsize=32)
 def find_program(name: str) -> str:
-    """The full path of a program; "" if there is none in a trusted folder."""
+    """Return the full path of a program; "" if no trusted folder contains it."""
     chosen = CHOSEN.get(name, "")
     if chosen:
         return chosen if _is_program(Path(chosen)) else ""

@@ -48,7 +48,7 @@ def identify(folder: str, seconds: float) -> Identity:
 
 
 COMMITS = 5
-"""Number of latest commits that are read."""
+"""How many of the latest commits are read."""
 LONGEST_REMOTE = 500
 
 WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
@@ -143,7 +143,7 @@ def _is_ancestor(repository: Repository, commit: str, later: str, seconds: float
 
 
 def has_commit(root: str, commit: str) -> bool:
-    """Whether the repository at ``root`` still has a commit, on any branch or none."""
+    """Whether the repository at ``root`` still has a commit, even if no branch contains it."""
     repository = _repository_at(root)
     if repository is None or not is_commit_id(commit):
         return False
@@ -173,7 +173,7 @@ class Checkout:
 
     @classmethod
     def at(cls, folder: str) -> Checkout | None:
-        """The checkout that contains ``folder``, or the folder itself; None if it no longer exists."""
+        """Return the checkout that contains ``folder``; outside Git, the folder itself; None if it no longer exists."""
         path = Path(os.path.realpath(folder))
         if not path.is_dir():
             return None
@@ -181,7 +181,7 @@ class Checkout:
         return cls(repository.worktree if repository else path, repository)
 
     def find(self, named: str) -> str:
-        """The path of a file within the checkout; "" if no file matches, or several do.
+        """Return the path of a file within the checkout; "" if no file matches, or several do.
 
         ``named`` is the file's path or the end of its path.
         """
@@ -240,7 +240,7 @@ class Checkout:
 
 @lru_cache(maxsize=4)
 def _history(repository: Repository, commit: str) -> frozenset[str]:
-    """The ancestors of a commit, up to a limit. The result is cached, so that `git` runs once for each commit."""
+    """Return a commit and its ancestors, up to a limit. The result is cached: `git` runs once for each commit."""
     most = f"--max-count={MOST_PATHS}"
     return frozenset(ask_git(repository, LOOK_SECONDS, "rev-list", most, commit, "--").split())
 
@@ -269,7 +269,7 @@ def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
 
 @lru_cache(maxsize=2000)
 def _digest(file: Path, changed: int, size: int) -> str:
-    """The hash of a file, cached by its time of change and size."""
+    """Return the hash of a file's content, cached by the file's modification time and size."""
     del changed, size
     return hashlib.sha256(read_regular(file, LARGEST_FILE)).hexdigest()
 

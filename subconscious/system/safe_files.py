@@ -39,7 +39,7 @@ class TooLargeError(OSError):
 
 
 class UnreadableTextError(ValueError):
-    """The file is not UTF-8 text of an accepted size; the message is the reason that the user is shown."""
+    """The file is not UTF-8 text of an accepted size; the message tells the user why."""
 
 
 class _Bounded(io.FileIO):
@@ -83,7 +83,7 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> io.Buf
 
 
 def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
-    """Return the content of a regular file of at most ``most`` bytes. Raises TooLargeError, and as `open_regular`."""
+    """Return the content of a regular file of at most ``most`` bytes. Raises TooLargeError, or as `open_regular`."""
     with open_regular(path, follow=follow) as file:
         size = os.fstat(file.fileno()).st_size
         content = b"" if size > most else file.read(most + 1)
@@ -127,7 +127,7 @@ def read_end(path: str | os.PathLike[str], most: int) -> bytes:
 def require_regular(path: str | os.PathLike[str], *, follow: bool = True) -> os.stat_result:
     """Return the status of a regular file without opening it. Raises NotRegularError, or OSError if it is missing.
 
-    For files that another library opens by name, mainly SQLite.
+    Meant for files that another library, mainly SQLite, opens by name.
     """
     name = os.fspath(path)
     status = _status(name, follow=follow)
@@ -145,7 +145,7 @@ def is_missing(path: str | os.PathLike[str]) -> bool:
 
 
 def append_regular(path: str | os.PathLike[str]) -> int:
-    """Open one of our files for appending and return its descriptor; it is created with mode 0600 if missing.
+    """Open a file of this program for appending and return its descriptor; a missing file is created (mode 0600).
 
     Raises NotRegularError if the path is a link or not a regular file: a FIFO would block until someone reads from it.
     """
@@ -186,7 +186,7 @@ def overwrite(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write one of our files atomically, with mode 0600; the old file is replaced and never opened."""
+    """Write a file of this program atomically, with mode 0600; an old file is replaced and never opened."""
     target = Path(path)
     temporary = target.with_name(f".{target.name}-{os.urandom(4).hex()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -200,7 +200,7 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _status(name: str, *, follow: bool) -> os.stat_result:
-    """The status of a path; impossible paths, such as a loop of links, count as not regular."""
+    """Return the status of a path. Raises NotRegularError for an impossible path, such as a loop of links."""
     try:
         return Path(name).stat() if follow else os.lstat(name)
     except FileNotFoundError as error:
@@ -225,7 +225,7 @@ def _require_regular(name: str, status: os.stat_result) -> None:
 
 @cache
 def _kernel_devices() -> frozenset[int]:
-    """The virtual file systems of the kernel; empty if these folders don't exist, as on macOS."""
+    """Return the device ids of the kernel's virtual file systems; an empty set if there are none, as on macOS."""
     found = set()
     for folder in _KERNEL_FOLDERS:
         try:

@@ -1,1 +1,1 @@
-"""A team's store: a PostgreSQL database with which the daemon exchanges shared memories of a team."""
+"""A team's store: a PostgreSQL database through which the daemons of a team exchange shared memories."""

@@ -128,7 +128,7 @@ class Team(Handler):
         joined = await self._joined(project)
         if joined.member != "maintainer":
             raise RequestError(
-                "only a maintainer confirms memories for the team", "run `subconscious team` to see your role"
+                "only a maintainer can confirm memories for the team", "run `subconscious team` to see your role"
             )
         async with self.app.database.write() as tx:
             for number in args.ids:

@@ -28,7 +28,7 @@ READ_SECONDS, IDLE_READ_SECONDS = 120.0, 900.0
 """Seconds between two requests for the server's changes: while somebody works on this machine, and otherwise."""
 
 WORK_SECONDS = 600.0
-"""Seconds after the last request from which this machine counts as idle."""
+"""Seconds without a request after which this machine counts as idle."""
 
 
 class TeamExchange:

@@ -60,7 +60,7 @@ class Outcome:
     refused: list[str] = field(default_factory=list)
     received: list[ReceivedVersion] = field(default_factory=list)
     broken: int = 0
-    """The number of rows from the server that were not valid."""
+    """How many rows from the server were invalid."""
 
 
 async def exchange(app: App, server: Server, joined: Joined, *, everything: bool = False) -> Outcome:
@@ -164,7 +164,7 @@ def _is_mine(version: RemoteVersion, joined: Joined) -> bool:
 
 
 def _entries(uids: Sequence[str], versions: Iterable[RemoteVersion]) -> dict[str, Entry]:
-    """Return the server's versions of some memories, without versions with a digest that does not match the content."""
+    """Return the server's versions of some memories, except those whose digest does not match the content."""
     current: dict[str, dict[str, Document]] = {uid: {} for uid in uids}
     replaced: dict[str, set[str]] = {uid: set() for uid in uids}
     for one in versions:
@@ -249,7 +249,7 @@ async def _receive(app: App, server: Server, joined: Joined, project: Project, o
 
 
 async def _has_seen(server: Server, joined: Joined, newest: int) -> bool:
-    """Return whether the server has the change that was last read; False if a backup was restored there since."""
+    """Return whether the server still has the change that was last read; False after it was restored from a backup."""
     key = await server.run(queries.key_of, joined.remote_id, joined.seen)
     return joined.seen <= newest and key in ("", joined.seen_key)
 
@@ -281,7 +281,7 @@ async def _take(
 
 
 async def _wanted(app: App, project: Project, uids: Sequence[str]) -> list[str]:
-    """Return these uids; once the local store has ``CACHED`` memories of others, only those that it already has."""
+    """Return ``uids``; once the local store has ``CACHED`` memories of others, only uids that it already has."""
     if await queue.number_received(app.database, project.id) < CACHED:
         return list(uids)
     known = await queue.known_uids(app.database, project.id, uids)

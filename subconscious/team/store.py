@@ -24,7 +24,7 @@ LARGEST_PASSWORD = 4096
 
 
 class TeamStore:
-    """A team's store, if one is configured."""
+    """Opens and closes the connection to the team's store, if one is configured."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -43,10 +43,10 @@ class TeamStore:
         return self._server
 
     async def server(self) -> Server:
-        """Return the server; after a change of the address or the password, a new connection to it.
+        """Return the connection to the server, a new one if the address or the password has changed.
 
         Raises SettingsError if no team's store is configured or other users can read the password file, TeamError if
-        the packages that connect to it are missing.
+        the packages for the connection are missing.
         """
         address = self.address
         if address is None:
@@ -74,7 +74,7 @@ class TeamStore:
         return read_regular(path, LARGEST_PASSWORD, follow=False).decode("utf-8").strip("\r\n")
 
     async def joined(self, project_id: str) -> Joined | None:
-        """Return the connection of a project with the configured server; None if the project is not connected."""
+        """Return how a project is connected to the configured server; None if the project is not connected."""
         address = self.address
         found = await queue.joined_as(self._app.database, project_id) if address else None
         return found if found and address and found.place == address.place else None

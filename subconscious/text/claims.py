@@ -107,7 +107,7 @@ def _revalues(new: Claim, old: Claim) -> bool:
 
 
 def _families(values: frozenset[str]) -> dict[str, str]:
-    """Return, by group of alternatives, the value in ``values``; groups with several of the values are left out."""
+    """Map each group of alternatives to its word in ``values``; groups with several such words are left out."""
     chosen = [FAMILY[word] for word in values if word in FAMILY]
     return {FAMILY[word]: word for word in values if word in FAMILY and chosen.count(FAMILY[word]) == 1}
 

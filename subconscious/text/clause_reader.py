@@ -132,7 +132,7 @@ class Builder:
 
 
 def read_clause(tokens: list[Token], builder: Builder, negated: bool) -> bool:
-    """Add a clause's words to ``builder``; return whether a negation continues in the next clause (its ``negated``)."""
+    """Add a clause's words to ``builder``; return whether a negation continues: the next clause's ``negated``."""
     return _Clause(tokens, builder).read(negated)
 
 

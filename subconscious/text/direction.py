@@ -173,7 +173,7 @@ _TOWARDS = frozenset("from to into onto".split())
 
 
 def _contradicts_passive(done: Passive, active: Statement) -> bool:
-    """Whether a passive verb's object is the agent of the active statement, or its target precedes the verb there."""
+    """Whether the active statement has the passive verb's object as its agent, or the verb's target before the verb."""
     order = word_order(active)
     verb = order.get(done.verb)
     if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Return the number of missing, added, wrong or swapped letters; above ``most``, the result is not exact."""
+    """Return the number of missing, added, wrong or swapped letters; a result above ``most`` is not exact."""
     if len((Counter(one) - Counter(other)).keys()) > most:
         return most + 1
     before: list[int] = []

@@ -13,16 +13,16 @@ from dataclasses import replace
 from subconscious.domain.model import Turn
 
 FIRST, LAST = 60_000, 40_000
-"""How many characters are examined at the beginning and at the end of a message longer than both together."""
+"""How many characters are examined at the beginning and at the end of a message that is longer than their sum."""
 
 LONGEST_LINE = 3_000
-"""The maximum length of a typed line in characters; longer lines count as pasted data.
+"""The maximum length, in characters, of a line that a person may have typed; longer lines count as pasted data.
 
 The longest typed line in about 13,000 recorded messages has 2,548.
 """
 
 LONGEST_WORD = 600
-"""The maximum number of characters without whitespace in typed text; the most in the same messages are 431."""
+"""The longest word, in characters, that a person may have typed; the longest in those messages has 431."""
 
 _WORD = re.compile(r"\S++")
 _BREAK = "\n\n"

@@ -27,7 +27,7 @@ def hashed(features: Iterable[str], size: int) -> list[int]:
 
 
 def scaled_sum(weights: numpy.ndarray, at: Sequence[int]) -> float:
-    """Return the sum of some weights, divided by the root of their number."""
+    """Return the sum of the weights at the indexes ``at``, divided by the square root of how many there are."""
     return float(weights[at].sum()) / math.sqrt(max(len(at), 1))
 
 

@@ -92,7 +92,7 @@ def within_quotes(text: str, limit: int = 0) -> str:
 
 
 def word(text: str, limit: int = 60) -> str:
-    """Return a name, such as a branch's, cut to ``limit`` characters, with "_" for characters that names don't have."""
+    """Return a name, for instance of a branch, cut to ``limit`` characters and with "_" for unusual characters."""
     return re.sub(r"[^\w./#@+-]+", "_", visible(text), flags=re.ASCII)[:limit] or "_"
 
 

@@ -159,7 +159,7 @@ def _form(token: str, word: str, before: str) -> Form:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the ending of number or person. The tense is kept, because it changes the meaning."""
+    """Return a word without its plural or third-person ending. The tense is kept, because it changes the meaning."""
     if word in vocabulary.UNCHANGED:
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -170,7 +170,7 @@ def _stem(word: str) -> str:
 
 
 def _infinitive(root: str) -> str:
-    """Return a verb without "ing" or "ed", with the silent "e" that it may have lost."""
+    """Return the verb for ``root``, its form without "ing" or "ed", with the silent "e" that it may have lost."""
     return root if len(root) == 3 and not _CLIPPED.fullmatch(root) else root + "e"
 
 

@@ -1,4 +1,4 @@
-"""Decides whether two statements mean the same; then one may replace the other.
+"""Decides whether two statements mean the same, so that one may replace the other.
 
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
 tabs" have a cosine of 1, and one different noun in a sentence of ten words still gives 0.95. So a cosine only selects
@@ -49,7 +49,7 @@ def same_statement(
 ) -> bool:
     """Whether two statements mean the same.
 
-    ``cosine`` is the similarity of the embeddings, 0 if unknown; a caller that checks it with its own threshold passes
+    ``cosine`` is the similarity of the embeddings, 0 if unknown; callers that check it with their own threshold pass
     1. ``may_add`` allows one statement to say more than the other, for a caller that stores the longer statement or
     makes a change that can be undone. ``one_quote`` means that both statements come from the same words of one turn:
     then half of the words must agree, and no cosine is needed.
@@ -107,7 +107,7 @@ def _share_enough(one: Statement, other: Statement, cosine: float, *, may_add: b
 
 
 def begin_differently(one: Statement, other: Statement) -> bool:
-    """Whether, of the words that two active statements share, different ones come first."""
+    """Whether two active statements differ in which of their shared words comes first."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False
     firsts = [
@@ -125,8 +125,8 @@ def _without_near_words(left: list[Word], right: list[Word], *, framed: bool) ->
     """Return the words without the first pair that is interchangeable in otherwise equal statements.
 
     ``framed`` means that both statements or neither are instructions, and that both or neither have a passive verb.
-    Then "use" is not interchangeable: "the parser follows redirects" is not "uses redirects", but "use the standard
-    for messages" is "messages follow the standard".
+    Then "use" is not interchangeable: "the parser follows redirects" does not mean "uses redirects". Otherwise it is:
+    "use the standard for messages" means "messages follow the standard".
     """
     for mine in left:
         for its in right:
@@ -144,7 +144,7 @@ def _without_weak_words(
 ) -> tuple[list[Word], list[Word]]:
     """Return the words that only one of two statements has, without weak words and omitted agents.
 
-    If each statement has a word that the other lacks and a paraphrase must contain, all words are returned.
+    If each statement has a word that the other lacks and that a paraphrase must contain, all words are returned.
     """
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right

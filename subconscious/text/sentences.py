@@ -1,4 +1,4 @@
-"""Splits a typed message into sentences, without pasted parts: code, quotes, logs, tables."""
+"""Splits a message that the user typed into sentences, without pasted parts: code, quotes, logs, tables."""
 
 from __future__ import annotations
 

@@ -348,4 +348,4 @@ OPPOSITES: tuple[frozenset[str], ...] = tuple(
     )
     for pair in line.split(",")
 )
-"""Pairs of opposites: a statement with the other word of a pair is a different statement."""
+"""Pairs of opposites: two statements with different words of a pair mean different things."""

@@ -37,7 +37,7 @@ _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
 
 def terms(text: str, limit: int = TERMS) -> list[str]:
-    """Return the distinct search terms in order, also parts of camelCase words; all are safe in full-text queries."""
+    """Return the distinct search terms in order, with parts of camelCase words; all are safe in full-text queries."""
     text = text[:LETTERS]
     words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))

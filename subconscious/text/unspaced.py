@@ -33,7 +33,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def number_of_letters(text: str) -> int:
-    """Return the number of letters in a text of the languages that `is_unspaced` recognises."""
+    """Return how many letters of a text belong to the languages that `is_unspaced` recognises."""
     return 0 if text.isascii() else sum(map(len, _RUN.findall(text)))
 
 

@@ -32,7 +32,7 @@ LARGEST_NOTE = 1 << 16
 ANSWER_LIMIT = 64 * 2**20
 """The maximum size of a response in bytes. A larger response is an error or an attack that could use up all memory."""
 LAST_BYTES = 64 * 2**10
-"""The number of bytes at the end of the log that are searched for its last line."""
+"""How many bytes at the end of the log are searched for its last line."""
 REQUEST_LIMIT = 16 * 2**20
 """The maximum size of a JSON request in bytes."""
 START_SECONDS = 60.0
@@ -174,7 +174,7 @@ def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether a process of this user listens. Only Linux reports it; elsewhere, the folder's mode must suffice."""
+    """Whether the listening process is this user's. Only Linux reports that; elsewhere, the folder's mode must do."""
     if sys.platform != "linux":
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group

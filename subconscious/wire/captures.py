@@ -82,7 +82,7 @@ class Likeness(TypedDict):
 
 
 class Proposal(TypedDict):
-    """What triage proposes for a capture. ``decision``: approve, reject, edit, or look (examine it yourself)."""
+    """The decision that is proposed to the user: approve, reject, edit, or look (examine the capture yourself)."""
 
     sort: str
     decision: str
@@ -131,7 +131,7 @@ class CodesResult(TypedDict):
 
 
 class Lesson(TypedDict):
-    """A rejected capture whose wording the poisoning check recognises from then on."""
+    """A rejected capture. Since the rejection, the poisoning check flags statements with the same wording."""
 
     id: int
     capture_id: int

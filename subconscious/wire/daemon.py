@@ -16,7 +16,7 @@ class Project(TypedDict):
 
 
 class MemoryCounts(TypedDict):
-    """Numbers of memories: in one ``project``, and in all projects by status (the other fields)."""
+    """How many memories one ``project`` has, and how many there are in all projects by status (the other fields)."""
 
     project: int
     active: int
@@ -42,7 +42,7 @@ class OpenQuestion(TypedDict):
 
 
 class JobCounts(TypedDict):
-    """Numbers of jobs by state; ``buried`` jobs have failed and are not retried."""
+    """How many jobs are in each state; ``buried`` jobs have failed and are not retried."""
 
     ready: int
     leased: int
@@ -50,7 +50,7 @@ class JobCounts(TypedDict):
 
 
 class SessionCounts(TypedDict):
-    """Numbers of sessions by status."""
+    """How many sessions have each status."""
 
     open: int
     ended: int
@@ -129,7 +129,7 @@ class Provider(ChannelState):
 
 
 class Spending(TypedDict):
-    """The costs of the day and their limits."""
+    """What models have cost today, and the daily limits, in dollars and in tokens."""
 
     spent_today: float
     cap: float
@@ -139,7 +139,7 @@ class Spending(TypedDict):
 
 
 class RequestCounts(TypedDict):
-    """Numbers of deferred requests to models by state; ``buried`` requests have failed and are not retried."""
+    """How many deferred requests to models are in each state; ``buried`` ones have failed and are not retried."""
 
     waiting: int
     sent: int
@@ -206,7 +206,7 @@ class DrainResult(TypedDict):
 
 
 class EmbedResult(TypedDict):
-    """Response to the request ``embed``: the number of memories that wait for a vector."""
+    """Response to the request ``embed``: how many memories wait for a vector."""
 
     pending: int
 
@@ -218,7 +218,7 @@ class StopResult(TypedDict):
 
 
 class AttachResult(TypedDict):
-    """Response to the request ``attach``: the project, and the number of its memories."""
+    """Response to the request ``attach``: the project, and how many memories it has."""
 
     project: Project
     memories: int

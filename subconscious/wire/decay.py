@@ -111,7 +111,7 @@ class FadedResult(TypedDict):
 
 
 class FadeResult(TypedDict):
-    """Response to the request ``fade``: memories examined, ids archived, number left for the next run."""
+    """Response to ``fade``: how many memories were checked, which were archived, how many wait for the next run."""
 
     looked: int
     archived: list[int]

@@ -86,7 +86,7 @@ class ImportReadResult(TypedDict):
 
 
 class ModelOffer(TypedDict):
-    """A provider, and what a session costs with it; None if unknown."""
+    """A provider, and what a session costs with it in dollars (``cost``, None if unknown)."""
 
     provider: str
     model: str

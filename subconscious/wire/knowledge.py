@@ -31,7 +31,7 @@ class SessionDigest(TypedDict):
 
 
 class Tag(TypedDict):
-    """A tag with the numbers of its memories and sessions."""
+    """A tag, and how many memories and sessions have it."""
 
     tag: str
     memories: int
@@ -46,7 +46,7 @@ class TagDigest(TypedDict):
 
 
 class Occurrence(TypedDict):
-    """A session in which something happened."""
+    """A session with one of the similar captures, and the time of that capture."""
 
     id: str
     at: float

@@ -70,7 +70,7 @@ class LinkResult(RelinkResult):
 
 
 class DistantMemory(Memory):
-    """A memory, and the number of links between it and the memory that the request asked for."""
+    """A memory, and its distance from the requested memory in links."""
 
     distance: int
 

@@ -75,7 +75,7 @@ class Memory(MemoryFields):
 
 
 class EngineHit(TypedDict):
-    """The rank and the raw score that one search engine gave to a hit."""
+    """The rank and the raw score that one search method (``engine``) gave to a hit."""
 
     engine: str
     rank: int

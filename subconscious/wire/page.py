@@ -51,9 +51,9 @@ class Linked(TypedDict):
 
 
 class ActItem(TypedDict):
-    """An act: changes made together, named after their main event. ``number`` counts the rows with the same change.
+    """Changes that were made together, named after their main event. ``number`` counts the rows with the same change.
 
-    ``effect`` says whether the act archived or restored a memory; ``holds``: the memory is still in that state.
+    ``effect`` says whether they archived or restored a memory; ``holds``: the memory is still in that state.
     """
 
     sort: Literal["change"]

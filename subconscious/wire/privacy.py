@@ -52,7 +52,7 @@ class ScanResult(TypedDict):
 
 
 class RedactStoredResult(TypedDict):
-    """Response to ``redact_stored``: numbers of changed rows, changed files, and replaced copies of the database."""
+    """Response to ``redact_stored``: how many rows and files were changed and copies of the database replaced."""
 
     rows: int
     files: int
@@ -60,10 +60,10 @@ class RedactStoredResult(TypedDict):
 
 
 class PurgePlanResult(TypedDict):
-    """Response to the request ``purge_plan``: the numbers of rows to delete.
+    """Response to the request ``purge_plan``: how many rows would be deleted.
 
-    ``on_server`` is the number of these memories that are on a team's server. They are erased there,
-    too, except by a purge of everything.
+    ``on_server`` counts those of the memories that are on a team's server too. They are erased there as well, except by
+    a purge of everything.
     """
 
     memories: int

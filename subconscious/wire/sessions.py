@@ -99,7 +99,7 @@ class ExplainedSurface(SurfaceFields, Suspicion):
 
 
 class SuppressedMemory(TypedDict):
-    """A memory that was held back from a session, and why."""
+    """A memory that was not added to a session's context, and why."""
 
     session_id: str
     event: str

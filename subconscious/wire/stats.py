@@ -7,11 +7,11 @@ from typing import NotRequired, TypedDict
 from subconscious.wire.daemon import MemoryCounts, Spending
 
 StatusCounts = dict[str, int]
-"""Numbers of captures by status."""
+"""How many captures have each status."""
 
 
 class CaptureCounts(TypedDict):
-    """Numbers of captures by status; by kind and status; by extractor and status."""
+    """How many captures there are by status, by kind and status, and by extractor and status."""
 
     status: StatusCounts
     kinds: dict[str, StatusCounts]
@@ -19,7 +19,7 @@ class CaptureCounts(TypedDict):
 
 
 class ReviewCounts(TypedDict):
-    """Numbers of decisions. ``accepted`` is the share of approvals (None without a decision), ``aim`` its target."""
+    """Captures by outcome. ``accepted`` is the share of approvals (None without a decision), ``aim`` its target."""
 
     waiting: int
     approved: int
@@ -31,7 +31,7 @@ class ReviewCounts(TypedDict):
 
 
 class SurfaceCounts(TypedDict):
-    """How often sessions got memories, the numbers of these sessions and memories, and how many memories were used."""
+    """How often sessions got memories (``given``) and used them, and how many sessions and memories these were."""
 
     given: int
     sessions: int
@@ -40,7 +40,7 @@ class SurfaceCounts(TypedDict):
 
 
 class Calls(TypedDict):
-    """Calls of models: tokens, dollars, and calls of unknown cost with the dollars that are assumed for them."""
+    """Calls to models: their tokens and dollars, how many have an unknown cost, and the dollars assumed for those."""
 
     calls: int
     input_tokens: int
@@ -58,7 +58,7 @@ class NamedCalls(Calls):
 
 
 class TotalCalls(Calls):
-    """The sums of all calls. ``name`` is ""; it is missing if there were no calls."""
+    """All calls in total. ``name`` is ""; it is missing if there were no calls."""
 
     name: NotRequired[str]
 
@@ -73,7 +73,7 @@ class SpendTables(TypedDict):
 
 
 class Spend(SpendTables):
-    """The sums of all calls, and the costs of the day with their limits."""
+    """All calls in total, and today's spending with its limits."""
 
     total: TotalCalls
     today: Spending

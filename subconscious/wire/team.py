@@ -55,6 +55,6 @@ class TeamSyncResult(TypedDict):
 
 
 class TeamSetupResult(TypedDict):
-    """Response to the request ``team_setup``: the numbers of the migrations that were applied to the server."""
+    """Response to the request ``team_setup``: the version numbers of the migrations that were applied to the server."""
 
     applied: list[int]

@@ -7,11 +7,11 @@ from typing import Any, NotRequired, TypedDict
 from subconscious.wire.memories import Memory
 
 Columns = dict[str, Any] | None
-"""Columns of a row by name; None for no row."""
+"""Columns of a row by name; None if there is no row."""
 
 
 class Step(TypedDict):
-    """One reverted event. ``before`` and ``after`` are the changed columns; None if the row did not exist then."""
+    """One reverted event. ``before`` and ``after`` are the changed columns, each None if there was no row."""
 
     id: int
     action: str

@@ -9,7 +9,7 @@ from subconscious.wire.memories import Memory
 
 
 class RunFields(TypedDict):
-    """One run of a job: its row, and the numbers that each phase reported."""
+    """One run of a job: the columns of its row, with the results that each phase reported (``report``)."""
 
     id: int
     job: str
@@ -71,7 +71,7 @@ class RepeatsResult(TypedDict):
 
 
 class MadeCopy(TypedDict):
-    """A new copy of the database, and the number of old ones that were removed."""
+    """A new copy of the database, and how many old copies were removed."""
 
     copy: str
     dropped: int
@@ -92,7 +92,7 @@ class BackupResult(MadeCopy):
 
 
 class MendResult(TypedDict):
-    """Response to the request ``mend``: the number of repaired rows by check."""
+    """Response to the request ``mend``: how many rows were repaired, by check."""
 
     mended: dict[str, int]
 
@@ -117,7 +117,7 @@ class ClustersResult(TypedDict):
 
 
 class ConsolidateResult(TypedDict):
-    """Response to ``consolidate``: summaries made and proposed, requests to a model, groups left for the next run."""
+    """Response to ``consolidate``: ids of memories and proposed captures, counts of model requests and groups left."""
 
     made: list[int]
     proposed: list[int]

@@ -133,4 +133,4 @@ def test_neither_is_the_models_to_decide(unset: Home, talker: Speaker, model: Fa
 
 def test_another_name_than_the_settings_have_is_refused(unset: Home) -> None:
     answer = terminal.ask(unset, "setup_accept", provider="anthropic")
-    assert "the setting provider is 'none'" in str(answer)
+    assert "the `provider` setting is 'none'" in str(answer)
