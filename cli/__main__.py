@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG):
             _discard_output()
             return _print_error(
-                DaemonError(f"the output can't be written: {error.strerror}", "free space on the disk of the output")
+                DaemonError(f"the output can't be written: {error.strerror}", "free space on the disk you write to")
             )
         return _print_error(DaemonError(str(error), "run `subconscious doctor`"))
     return code
@@ -58,7 +58,7 @@ def _discard_output() -> None:
 
 def _run(arguments: Sequence[str] | None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
-    # Without arguments, no command's parser is used; naming one avoids building all of them.
+    # Without arguments, the default function runs. Naming any one command here avoids building the parsers of all.
     options = parser(arguments[0] if arguments else "status").parse_args(arguments)
     module, _, name = options.function.partition(":")
     # Imported late, so that `--help` does not load the modules of all commands.
@@ -76,7 +76,7 @@ def _print_error(error: SubconsciousError) -> int:
 
 
 def _prepare_streams() -> None:
-    """Make stdout and stderr print an escape, instead of failing, for a character that the terminal's encoding lacks.
+    """Make stdout and stderr escape characters that the terminal's encoding lacks, instead of failing.
 
     A closed stream (`>&-`) is replaced by one that discards what is written to it.
     """

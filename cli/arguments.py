@@ -42,7 +42,7 @@ def parser(only: str = "") -> RootParser:
 
 
 def _built(only: str) -> tuple[RootParser, Sequence[str]]:
-    """Return a parser for the command ``only`` ("": for all commands), and the names of the commands that it parses."""
+    """Return a parser for the command ``only`` (for all commands if ""), and the names of the parser's commands."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
     root.set_defaults(json=False, function="status:overview", prints=Text.OWN)
@@ -101,7 +101,7 @@ def _add_listing(commands: Commands) -> None:
         commands, "list", "memories:list_memories", "list memories, the newest first", group=Group.MAIN
     )
     add_filters(command, limit=20)
-    command.add_argument("--offset", type=natural, default=0, help="skip this many")
+    command.add_argument("--offset", type=natural, default=0, help="skip this many memories")
     command = add_command(
         commands,
         "show",

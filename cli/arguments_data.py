@@ -142,7 +142,7 @@ def _add_history(commands: Commands) -> None:
         "number", metavar="N", type=positive, nargs="?", default=1, help="how many changes to undo (1)"
     )
     command.add_argument(
-        "--event", metavar="ID", type=number, nargs="+", help="undo these changes, by their numbers in `history`"
+        "--event", metavar="ID", type=number, nargs="+", help="undo the changes with these ids in `history`"
     )
     command.add_argument(
         "--learned",

@@ -113,7 +113,7 @@ def _add_consolidating(commands: Commands) -> None:
     )
     command.add_argument("--preview", action="store_true", help="only show the groups and their summaries")
     command.add_argument(
-        "--everywhere", action="store_true", help="your memories for all projects instead of this project's"
+        "--everywhere", action="store_true", help="your memories that apply to all projects, not this project's"
     )
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     command.add_argument("--yes", action="store_true", help="don't ask")
@@ -213,7 +213,7 @@ def _add_link_walks(commands: Commands) -> None:
         group=Group.MEMORY,
         prints=Text.FRAMED,
     )
-    command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's number, or a question")
+    command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's id, or a question")
     _add_depth(command)
 
 

@@ -23,7 +23,7 @@ LEARNED_BY = {
     "teammate": "the daemon, from what a teammate shared",
     "tool": "the daemon, from what a tool printed",
 }
-"""The actor that the history shows if the daemon stored something said in a session, by who said it."""
+"""The actor that the history shows for something that the daemon stored from a session, by its speaker."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 
@@ -70,7 +70,7 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
 
 
 def _actor(act: Mapping[str, Any]) -> str:
-    """Return who made a change; if the daemon stored something said in a session, also who said it."""
+    """Return who made a change. If the daemon stored a statement from a session, name its speaker as well."""
     if act["actor"] == "daemon" and act.get("speaker") in LEARNED_BY:
         return LEARNED_BY[act["speaker"]]
     return str(wording.ACTORS.get(act["actor"], act["actor"]))

@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Reject an invalid choice; suggest similar ones, or else list all (but not all top-level commands)."""
+        """Reject an invalid choice. Suggest similar choices; failing that, list all (but not top-level commands)."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]

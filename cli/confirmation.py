@@ -32,7 +32,7 @@ def print_change(path: Path, before: str, after: str) -> None:
 
 
 def agreed(options: Namespace, question: str) -> bool:
-    """Return whether the user agrees, by --yes or by the answer; without a terminal only --yes counts."""
+    """Return whether the user agrees, by --yes or by an answer on the terminal; without a terminal, only by --yes."""
     if options.yes:
         return True
     if not sys.stdin.isatty():
@@ -49,13 +49,13 @@ def agreed_to_import(question: str) -> bool:
 
 
 def require_yes(options: Namespace, question: str) -> None:
-    """Raise RequestError unless the user agrees, by --yes or by the answer."""
+    """Raise RequestError unless the user agrees, by --yes or by answering yes."""
     require_terminal(options)
     if not (options.yes or ask_yes(question)):
         raise RequestError("nothing was changed", "")
 
 
 def require_terminal(options: Namespace) -> None:
-    """Raise RequestError if a question has to be asked, but there is no terminal to ask it on."""
+    """Raise RequestError if the user must be asked (there is no --yes), but there is no terminal to ask on."""
     if not options.yes and (options.json or not sys.stdin.isatty()):
         raise RequestError(NO_TERMINAL, "add --yes")

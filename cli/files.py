@@ -201,7 +201,7 @@ def _folder(options: Namespace) -> str:
 
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
-    """Import an export, or only its notes called ``names``; mark imported edits, so that exports may overwrite them."""
+    """Import an export, or only its notes called ``names``; mark imported edits as such: exports may overwrite them."""
     with _progress("Reading the notes", options):
         found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
         items = [item for item in found if item is not None]
@@ -288,7 +288,7 @@ def _refused(item: Item) -> PlannedNote:
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
-    """Return the rows; refuse a note about the same memory as an earlier note, even one from an earlier request."""
+    """Return the rows; a note is refused if an earlier note, even of an earlier request, has the same memory."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))
@@ -301,7 +301,7 @@ def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[P
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Divide notes into requests of limited number and size."""
+    """Divide notes into batches, each small enough for one request."""
     batch: list[Item] = []
     total = 0
     for item in items:
@@ -327,7 +327,7 @@ def _bounded(item: Item) -> Item:
 
 
 def print_preview(rows: Sequence[PlannedNote]) -> None:
-    """Print what the import would do, by state."""
+    """Print what the import would do with the notes, grouped by their states."""
     for state, meaning in STATES.items():
         found = [row for row in rows if row["state"] == state]
         if not found:

@@ -49,7 +49,7 @@ class _Watch:
         watching = False
         # Changes made while a question waits for its answer are delivered afterwards.
         for changes in watch(self._out, rust_timeout=STORE_POLL_MILLISECONDS, yield_on_timeout=True):
-            # Watching starts with the first iteration, so edits made before it are searched for.
+            # Edits made before the first iteration, which starts the watching, are not reported: all notes are checked.
             self._ask_about(self._names(changes) if watching else self._notes())
             if not watching:
                 print(f"Watching {screen.line(self._out)}. Ctrl-C ends it.", flush=True)
@@ -81,7 +81,7 @@ class _Watch:
         ]
 
     def _ask_about(self, names: Iterable[str]) -> None:
-        """Preview edited notes and offer to import them; a note that is not imported stays as edited."""
+        """Preview edited notes and offer to import them; a note that is not imported keeps its edits."""
         try:
             with open_folder(self._out) as folder:
                 edited = edited_files(folder, sorted(set(names)))

@@ -48,7 +48,7 @@ def kill(home: Home) -> int | None:
 
 
 def _holder(home: Home) -> int | None:
-    """Return the process id in daemon.json if the lock is held: the file may be left over from an earlier daemon."""
+    """Return the process id in daemon.json; None if nobody has the lock: then the file is of an earlier daemon."""
     if is_unlocked(home):
         return None
     try:

@@ -128,7 +128,7 @@ def _projects(files: Sequence[SourceFile]) -> str:
 
 
 def _vouched(chosen: Sequence[SourceFile]) -> bool:
-    """Return whether the user vouches for the notes, which anybody may have written; if not, they wait for review."""
+    """Return whether the user vouches for the notes, which anybody may have written; if not, they wait."""
     notes = sum(file["sort"] == "note" for file in chosen)
     if not notes:
         return False

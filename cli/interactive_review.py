@@ -30,7 +30,7 @@ QUARANTINE_KEYS = "l release from quarantine  r reject  t teach  s skip  u undo 
 """The keys for a capture in quarantine. ``teach`` rejects it, and flags later statements with the same meaning."""
 
 UNCHANGED = "decided before"
-"""Used in place of the status of a capture that was decided on elsewhere during the review."""
+"""Stands for the status of a capture on which a decision was made elsewhere during the review."""
 
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
@@ -95,13 +95,13 @@ class _InteractiveReview:
             self._waiting = False
 
     def _resize(self) -> None:
-        """Note a resize; redraw now only while a key is awaited: this may interrupt print, which is not re-entrant."""
+        """Record a resize; redraw at once only while waiting for a key, because print is not reentrant."""
         self._resized = True
         if self._waiting:
             self._redraw()
 
     def _redraw(self) -> None:
-        """Show the capture again after a resize; repeat this if the window is resized meanwhile."""
+        """Show the capture again after a resize; repeat this if the window is resized during the redrawing."""
         while self._resized:
             self._resized = self._waiting = False
             self._show()
@@ -153,7 +153,7 @@ class _InteractiveReview:
             print("You have not reviewed any capture yet, so there is nothing to undo.")
             return
         position, status = self._done.pop()
-        if status != UNCHANGED:  # else somebody else's decision would be undone
+        if status != UNCHANGED:  # otherwise, a decision made elsewhere would be undone
             ask("undo", ids=[self._captures[position]["id"]], origin="user")
         self._position = position
 
@@ -213,7 +213,7 @@ def _on_resize(resize: Callable[[], None]) -> Iterator[None]:
 
 ESCAPE = b"\x1b"
 END = "\x04"
-"""Returned at the end of the input: the character of Ctrl-D."""
+"""The key that is returned at the end of the input: the character of Ctrl-D."""
 
 
 def read_key() -> str:

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 120.0
 
 
 def promote(options: Namespace) -> None:
-    """Print memories with their promotion scores, the highest first; without --preview, write the project's files."""
+    """Print memories with their promotion scores, the highest first; without --preview, also write the memory files."""
     answer = ask("standings", TIMEOUT_SECONDS, cwd=here(), limit=options.limit)
     written = None if options.preview else ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:

@@ -38,7 +38,7 @@ def _none(options: Namespace) -> str:
 
 
 def _from_memory(link: Link) -> str:
-    """Return the relation and the other memory, as seen from the memory whose links are listed."""
+    """Return a link without the memory whose links are listed: the relation and the other memory."""
     return f"{link['name']} {link['other']['id']}: {screen.line(link['other']['summary'])}"
 
 

@@ -222,7 +222,7 @@ def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
 
 
 def show(options: Namespace) -> None:
-    """Print a memory with origin, history and the sessions it was given to; or a capture; or a branch's memories."""
+    """Print a memory with its origin, history and the sessions that got it; or a capture; or a branch's memories."""
     if options.branch is not None:
         _show_branch(options)
         return
@@ -242,7 +242,7 @@ def show(options: Namespace) -> None:
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from how often sessions used it" if answer["priority"] else ""
     why = ask("why_surfaced", id=memory["id"], limit=1, origin=origin())
-    out = "sessions do not start with it any more: the last ones did not use it" if why.get("left_out") else ""
+    out = "new sessions no longer start with it, because recent sessions did not use it" if why.get("left_out") else ""
     _show_content(memory, [("warning", _warnings(answer)), ("priority", priority), ("left out", out)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
@@ -251,12 +251,12 @@ def show(options: Namespace) -> None:
 
 
 def _warnings(answer: ShowResult) -> str:
-    """Return the warnings on a memory: what has changed since it was said, and why it looks poisoned."""
+    """Return the warnings about a memory: what has changed since the statement, and why it may be poisoned."""
     return screen.listed([*answer["marks"], *filter(None, [answer["memory"].get("suspicion")])])
 
 
 def _merges(answer: ShowResult) -> list[tuple[str, str]]:
-    """Return the memory that this one was merged into, and the memories merged into it; older daemons send neither."""
+    """Return two rows: the memory into which this one was merged, and those merged into it. Old daemons send none."""
     now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
     return [
         ("merged", f"into memory {now}, its duplicate; `subconscious unarchive` separates them" if now else ""),

@@ -13,7 +13,7 @@ from .command_line import Commands, Group, Text
 Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
 LONGEST_NUMBER = 18
-"""The most digits of a number. More would not fit into a column of SQLite."""
+"""The most digits of an id or other number; a longer number may not fit into an integer column of SQLite."""
 
 
 def add_command(
@@ -80,10 +80,10 @@ def positive(text: str) -> int:
 
 
 def number(text: str) -> int:
-    """Parse the number of a memory, a capture, a link or a change: `12`, `#12` or `[12]`."""
+    """Parse the id of a memory, a capture, a link or a change: `12`, `#12` or `[12]`."""
     digits = text.strip("#[]")
     if digits.isascii() and digits.isdigit() and len(digits) > LONGEST_NUMBER:
-        raise argparse.ArgumentTypeError(f"there is nothing with the number {digits}")
+        raise argparse.ArgumentTypeError(f"there is nothing with the id {digits}")
     return positive(text)
 
 
@@ -176,7 +176,7 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
     """Add the options of a search. Omitted ones take their value from the settings."""
     modes = ("any", "auto", "execution", "planning", "brainstorming")
     command.add_argument(
-        "--mode", choices=modes, help="how many results, and how relevant; `auto` decides by the question"
+        "--mode", choices=modes, help="how many results, and how relevant they must be; `auto` decides by the question"
     )
     command.add_argument(
         "--budget",

@@ -25,7 +25,7 @@ def origin() -> str:
 
 
 def session() -> str | None:
-    """Return the id of the session that runs this command, or None; by this id a rollback finds what was added."""
+    """Return the id of the session that runs this command, or None. A rollback finds what the session added by it."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 

@@ -93,7 +93,7 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
     if options.max_cost is not None and offer["most"] is None:
         raise RequestError(
             f"the price of {offer['provider']} {offer['model']} is unknown, so --max-cost can't be applied",
-            "leave out --max-cost; the calls still count against the setting cost_per_day",
+            "leave out --max-cost; the calls still count against the `cost_per_day` setting",
         )
 
 

@@ -12,7 +12,7 @@ from . import screen
 
 BAR_CELLS = 24
 REDRAWN_SECONDS = 1.0
-"""Seconds between redraws of the line on a terminal; a line without a total counts the seconds."""
+"""Seconds between redraws of the line on a terminal. Without a total, the line shows the seconds that have passed."""
 
 LINE_SECONDS = 10.0
 """Seconds between printed lines where a line can't be rewritten, as in a log."""

@@ -28,7 +28,7 @@ PERMANENT = (
 )
 
 STAYS_THERE = (
-    "After the purge, this machine no longer knows which ones, so they stay on the server. To erase them from the"
+    "After the purge, this machine no longer knows which they are, so they stay on the server. To erase them from the"
     " server, too, answer no now, and first run this in each project that is connected to the team's store:"
 )
 ERASE_THERE = ("subconscious purge --project", "subconscious team sync")

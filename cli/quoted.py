@@ -64,7 +64,7 @@ class _NeutralizingStream(io.TextIOBase):
         self._out.flush()
 
     def close_with(self, closing: str) -> None:
-        """Flush the stream, then write ``closing``, unless nothing was written."""
+        """Flush the stream; then write ``closing`` if anything was written."""
         self.flush()
         if self._is_begun:
             self._out.write(closing)

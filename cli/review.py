@@ -30,7 +30,7 @@ UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses of captures on which a person can still decide."""
 
 AIMS = {"approve": "approved", "reject": "rejected"} | dict.fromkeys(("release", "restore", "undo"), "review")
-"""The status that each decision gives to a capture, by the name of the decision's request."""
+"""The status that a capture gets from each decision, by the name of the request that sends the decision."""
 
 MAX_EVIDENCE_LENGTH = 240
 """The most characters of the evidence in the short form of a capture."""
@@ -144,8 +144,8 @@ def show_capture(options: Namespace) -> None:
 
 
 STATES = {
-    "review": "It waits for your review. No session is shown it until you approve it.",
-    QUARANTINED: "It is in quarantine, because it may be poisoned. No session is shown it.",
+    "review": "It waits for your review. Sessions do not get it until you approve it.",
+    QUARANTINED: "It is in quarantine, because it may be poisoned. Sessions do not get it.",
 }
 """What the status of a capture without a memory means."""
 
@@ -236,7 +236,7 @@ def release(options: Namespace) -> int:
 
 
 def lessons(options: Namespace) -> None:
-    """Print the lessons of `reject --teach`, or delete some."""
+    """Print the lessons that `reject --teach` stored, or delete some of them."""
     if options.forget:
         require_person("delete lessons")
         answer = ask("forget_lesson", ids=options.forget, origin="user")
@@ -271,7 +271,7 @@ def undo(options: Namespace) -> int:
 
 
 def decided(capture: ReviewedCapture) -> str:
-    """Return the status of a capture, with the number of its memory or of the older memory that the capture repeats.
+    """Return the status of a capture, with the id of its memory, or of the older memory that it repeats.
 
     If a decision had no effect on it, the text says so.
     """

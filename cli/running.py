@@ -22,7 +22,7 @@ STOP_SECONDS = 60.0
 
 
 def run(_: Namespace) -> None:
-    """Run the daemon in this terminal, unless one is running."""
+    """Run the daemon in this terminal, if no daemon is running."""
     state_folder = home()
     try:
         print(f"The daemon is already running, version {hello(state_folder)}.")

@@ -56,7 +56,7 @@ def width() -> int:
 
 
 def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: bool = False) -> str:
-    """Return ``text`` wrapped and indented; ``first`` is in the first indentation, or on a line above if too long.
+    """Return ``text`` wrapped and indented; ``first`` fills the first indentation, or is on a line above if too long.
 
     Words are split only with ``within_words``, because commands and paths are meant to be copied.
     """
@@ -94,7 +94,7 @@ def heading(text: str) -> None:
 def as_json(value: Any) -> None:
     """Print JSON in ASCII, so that stored text can't control a terminal.
 
-    Angle brackets and DEL, which JSON has in strings only, are escaped, too: a model may read this.
+    Angle brackets and DEL are escaped as well, since a model may read the output; in JSON, they occur in strings only.
     """
     print(re.sub("[<>\x7f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, indent=2)))
 

@@ -135,7 +135,7 @@ def _ensure_key(offer: ModelOffer, options: Namespace) -> bool:
 
 
 def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
-    """Try the provider on the last session, unless skipped; return whether to switch it on."""
+    """Try the provider on the last session, unless the user skips this; return whether to switch the provider on."""
     provider = offer["provider"]
     if not _ensure_sdk(provider):
         return False
@@ -170,7 +170,7 @@ def _print_trial(answer: SetupTryResult) -> None:
 
 
 def _switch_to(provider: str, options: Namespace) -> int:
-    """Write the setting and approve it, since a change of the provider needs the user's approval."""
+    """Write the ``provider`` setting, and record the user's approval, which this setting needs."""
     _write({"provider": provider})
     try:
         changed = ask("setup_accept", provider=provider, origin="user")["changed"]

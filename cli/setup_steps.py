@@ -1,4 +1,4 @@
-"""``subconscious setup`` without options. Its steps, which can be skipped: past sessions, a model, surfacing."""
+"""``subconscious setup`` without options: import past sessions, choose a model, choose what sessions get."""
 
 from __future__ import annotations
 

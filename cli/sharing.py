@@ -30,7 +30,7 @@ REQUEST_BYTES, MOST_ROWS = 4 << 20, 200
 The daemon compares each version with the stored versions.
 """
 ATTEMPTS = 4
-"""The most attempts of a sync, which starts again if the remote was changed meanwhile."""
+"""The most attempts of a sync; it starts again if somebody changed the remote during the sync."""
 SHOWN = 10
 
 MEANINGS = {
@@ -81,7 +81,7 @@ def unshare(options: Namespace) -> int:
 def _how_exchanged(team: str) -> str:
     if not team:
         return "To exchange them: subconscious sync"
-    return f"They are sent to {screen.line(team)} in the team's store soon. To send them now: subconscious team sync"
+    return f"They will soon be sent to {screen.line(team)} in the team's store. To send now: subconscious team sync"
 
 
 def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
@@ -202,7 +202,7 @@ def _fetched(refs: Refs, done: Done, before: Mapping[str, str]) -> dict[str, str
 def _published(
     refs: Refs, done: Done, state: dict[str, Entry], uids: Sequence[str], *, preview: bool
 ) -> dict[str, Entry]:
-    """Return ``state`` with the memories that this store shares, without ids of commits that no branch contains."""
+    """Return ``state`` with this store's shared memories added, and ids of commits removed that no branch contains."""
     new: dict[str, Entry] = {}
     done.held = []
     for batch in _batches([_as_row(uid, state.get(uid, Entry({}))) for uid in uids]):
@@ -254,7 +254,7 @@ def _take(state: Mapping[str, Entry], authors: Mapping[str, Author], *, preview:
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Divide rows into requests of limited size; the versions of one memory stay together, even above the limit."""
+    """Divide rows into requests of limited size; the versions of one memory stay in one request, even if too large."""
     batch: list[Row] = []
     total = 0
     for row in rows:

@@ -151,7 +151,7 @@ def _row(tenth: Tenth) -> str:
 
 
 def bar(observed: float, stated: float, blocks: bool | None = None) -> str:
-    """Return a bar as long as the observed share, with a mark at the stated share."""
+    """Return a bar whose length shows the observed share; a mark shows the stated confidence."""
     blocks = _shows_blocks() if blocks is None else blocks
     full, eighth = divmod(round(observed * BAR_COLUMNS * 8), 8)
     drawn = ("█" * full + EIGHTHS[eighth]).rstrip() if blocks else "#" * full

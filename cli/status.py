@@ -146,7 +146,7 @@ def _missing_project(one: LostProject) -> str:
 def attach(options: Namespace) -> None:
     """Take over the memories of a folder that was renamed or moved."""
     require_person("attach a folder")
-    root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - it is gone
+    root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - no such folder
     done = ask("attach", cwd=here(), root=root, origin="user")
     if options.json:
         screen.as_json(done)
@@ -182,7 +182,7 @@ def _unconfirmed(memories: MemoryCounts) -> str:
 
 
 def _unread(left: Refining | None) -> str:
-    """Return how much of the sessions a model still has to read, and why that waits; "" if there is nothing to read."""
+    """Return how much of the sessions a model still has to read, and why it must wait; "" if all has been read."""
     if left is None:
         return ""
     looks = left.get("looks")  # an older daemon does not send it
@@ -246,7 +246,7 @@ def _key(each: Provider) -> str:
 
 
 def _settings(options: Namespace) -> None:
-    """Print the settings of the running daemon; if no daemon answers, the settings that a daemon would read.
+    """Print the settings of the running daemon; if no daemon answers, those that a new daemon would load.
 
     If no daemon answers and config.toml is invalid, print the defaults, and raise SettingsError unless --json is given.
     """

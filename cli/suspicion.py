@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 MARK_START, MARK_END = "»", "«"
-"""Marks around a suspicious passage, visible without colour, too."""
+"""Marks around a suspicious passage; they are visible even without colour."""
 
 MAX_PASSAGE_LENGTH = 80
 MIN_MARKED_LENGTH = 3

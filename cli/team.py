@@ -53,7 +53,7 @@ def join(options: Namespace) -> int:
         print(f"Joined {screen.line(found['name'])} as {screen.line(found['person'])} ({found['role']}).")
         print(
             f"{screen.counted(shared, 'memory', 'memories')} that this project shares "
-            f"{'is' if shared == 1 else 'are'} sent now. To list them: subconscious share"
+            f"{'is' if shared == 1 else 'are'} being sent. To list them: subconscious share"
         )
         print("What others share is stored as unconfirmed. To review it first: subconscious trust --remove team:*")
         return 0
@@ -62,7 +62,7 @@ def join(options: Namespace) -> int:
 
 
 def _configure(options: Namespace) -> bool:
-    """Write the address into config.toml, the password into a file of its own; return False if the user declines."""
+    """Write the address into config.toml and the password into a separate file; return False if the user declines."""
     if not agreed(options, f"Use {screen.line(options.store)} as the team's store?"):
         return False
     password = getpass("Password (empty for none): ") if not options.yes else ""

@@ -110,7 +110,7 @@ def restore(options: Namespace) -> None:
     require_person("restore a database")
     state_folder = home()
     copy = restoring.find(state_folder, options.file)
-    # Before the comparison: changes that a running daemon makes after it would be lost without a warning.
+    # Stopped before the comparison: changes made by the daemon after the comparison would be lost without a warning.
     _stop_daemon()
     if warning := _loss_warning(restoring.expected_loss(state_folder, copy)):
         print(screen.wrapped(warning), file=sys.stderr)

@@ -145,7 +145,7 @@ def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True)
         _confirm(link)
         return received
     finally:
-        link.close()  # before anything else is printed: a closed end shows the daemon that its answer was not used
+        link.close()  # before a fallback is printed: an unconfirmed end tells the daemon that its answer was unused
 
 
 def _confirm(link: "socket.socket") -> None:

@@ -18,7 +18,7 @@ def hold_cap_if_stuck(home: str) -> int:
     """Drop the oldest entries beyond the cap unless a daemon processes the spool; return how many were dropped.
 
     The wake hook has just started a daemon, which needs time to read the entries. So nothing is dropped until the spool
-    was found over its cap twice, ten minutes apart, without having shrunk. The times are those of the monotonic clock,
+    was found over its cap twice, ten minutes apart, without having shrunk. Times are taken from the monotonic clock,
     which all processes share; after a restart of the machine, the ten minutes begin again.
     """
     mark = os.path.join(home, "run", "spool-over")
@@ -34,13 +34,13 @@ def hold_cap_if_stuck(home: str) -> int:
 
 
 def hold_cap(home: str) -> int:
-    """Drop the oldest entries beyond the cap and record it in ``run/spool-full``; return how many were dropped."""
+    """Drop the oldest entries beyond the cap, and note that in ``run/spool-full``; return how many were dropped."""
     surplus = _surplus(home)
     for path in surplus:
         try:
             os.unlink(path)
         except FileNotFoundError:
-            pass  # a daemon that has just started took it
+            pass  # a daemon that has just started has removed it
     if surplus:
         _note(home, f"{int(time.time())} {len(surplus)} entries removed\n")
     return len(surplus)
@@ -57,7 +57,7 @@ def _note(home: str, line: str) -> None:
 
 
 def _entries(home: str) -> list[tuple[str, int]]:
-    """Return the entries' paths and sizes, newest first by name, including drafts of killed hooks."""
+    """Return the entries' paths and sizes, newest first by name, including unfinished files of killed hooks."""
     folder = os.path.join(home, "spool")
     try:
         names = [name for name in os.listdir(folder) if name.endswith((".entry", ".entry.tmp"))]

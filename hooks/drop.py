@@ -1,4 +1,4 @@
-"""The ``drop`` hook: writes its stdin, an event of the client, to an entry of the spool (docs/protocol.md).
+"""The ``drop`` hook: writes its stdin, an event of the client, as an entry into the spool (docs/protocol.md).
 
 The payload is never parsed, and nothing is imported that Python has not loaded anyway: annotations are strings because
 even ``__future__`` is one more file to read.
@@ -67,7 +67,7 @@ def _private(path: str) -> bool:
 
 
 def header(event: str, now: int) -> bytes:
-    """Return an entry's first line: session data that the payload lacks."""
+    """Return an entry's first line, which has the data of the session that the payload lacks."""
     project = os.environ.get("CLAUDE_PROJECT_DIR", "")
     config = os.environ.get("CLAUDE_CONFIG_DIR", "")
     fields = [_escaped(field) for field in (event, str(now), project, config, VERSION)]
@@ -150,7 +150,7 @@ def write(target: int, content: bytes) -> None:
 
 
 def main(event: str) -> None:
-    """Spool stdin, unless there is no state folder or no payload."""
+    """Write stdin to the spool; do nothing without a state folder or a payload."""
     home = find_home()
     if home is not None and (payload := read_payload()):
         name, entry = compose(event, payload)

@@ -56,11 +56,11 @@ NO_PYTHON = {
 }
 KEPT_MEANWHILE = "Until then your sessions are recorded, and Subconscious learns from them afterwards."
 BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
-"""Names of programs that can be expected to create an environment."""
+"""Names of programs that can probably create an environment."""
 
 
 def bring_up(home: str, quiet: bool = False) -> str:
-    """Start the daemon, or the creation of its environment; return the JSON of a message for the user, or ""."""
+    """Start the daemon, or a process that creates its environment; return a message for the user as JSON, or ""."""
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
         # Each start would be refused again; only the hook at a session's start, which is not quiet, still tries.
@@ -101,7 +101,7 @@ def _failure_message(failure: dict[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=None)
 def fingerprint() -> str:
-    """Return an identifier of this plugin's code and requirements, by content."""
+    """Return a hash of this plugin's code and requirements; it identifies the environment made from them."""
     digest = hashlib.sha256()
     for path in sorted([*SOURCE_FILES, *_installed_files()]):
         with open(os.path.join(ROOT, path), "rb") as source:
@@ -162,7 +162,7 @@ def switch_to(home: str, environment: str) -> None:
 
 
 def start_daemon(home: str, environment: str) -> None:
-    """Start the daemon in a new session. A second daemon does no harm: it exits, since the lock is taken."""
+    """Start the daemon in a new session. A second daemon does no harm: it exits, because the first one has the lock."""
     command = [python_of(environment), "-I", "-m", "subconscious.daemon", "run"]
     _detach(command, home, "daemon.log", {**cleaned_environ(), "SUBCONSCIOUS_HOME": home})
 

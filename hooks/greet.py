@@ -38,7 +38,7 @@ class Greeter:
         self.greeted = False
 
     def handle(self, line: bytes, rest: bytes) -> None:
-        """Answer one message, or start the real server with it and the data after it."""
+        """Answer one message, or start the real server, which gets the message and the data after it (``rest``)."""
         try:
             message = json.loads(line)
             method = message.get("method")

@@ -95,7 +95,7 @@ def _no_python() -> MakingError:
 
 
 def _candidates(path: str) -> list[str]:
-    """Return the paths of Pythons on a PATH; the running one comes first if ``path`` is our PATH or has its folder."""
+    """Return the paths of Pythons on a PATH; the running Python first, if ``path`` is our PATH or has its folder."""
     running = [sys.executable, os.path.realpath(sys.executable)]
     if path != os.environ.get("PATH"):
         running = [python for python in running if os.path.dirname(python) in path.split(os.pathsep)]

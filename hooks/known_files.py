@@ -1,6 +1,6 @@
 """Checks whether a file that a tool used is in the list of file names that the daemon publishes (docs/protocol.md).
 
-Imported after a tool used a file. In case of doubt a file counts as known, and the daemon is asked.
+Imported only after a tool used a file. In doubt, a file counts as known, and the hook asks the daemon.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Creates the daemon's environment: Python >= 3.11, the pinned packages, this plugin's code (docs/protocol.md).
 
-One process at a time, by a lock on ``env/lock``. An interrupted run leaves an environment without ``.complete``, which
+Only one process at a time (lock: ``env/lock``). An interrupted run leaves an environment without ``.complete``, which
 the next one removes; a failure is recorded in ``env/failure`` with its remedy.
 """
 
@@ -182,7 +182,7 @@ class Maker:
         self._sweep(environment)
 
     def _write_launcher(self) -> None:
-        """Write the command for the user's own terminal, in the state folder: updates move the plugin's folder."""
+        """Write the user's ``subconscious`` command into the state folder, because updates move the plugin's folder."""
         launcher = os.path.join(self.home, "bin", "subconscious")
         os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
         current = os.path.join(self.folder, "current", "bin")
@@ -302,7 +302,7 @@ def _print_status(text: str) -> None:
 
 @contextmanager
 def locked(home: str, wait: bool) -> Iterator[int | None]:
-    """Take the lock of the environments; yield None if another process has it and ``wait`` is false."""
+    """Take the lock and yield its descriptor; yield None if another process has it and ``wait`` is false."""
     for folder in ("env", "run", "log"):
         os.makedirs(os.path.join(home, folder), mode=0o700, exist_ok=True)
     lock = os.open(os.path.join(home, "env", "lock"), os.O_RDWR | os.O_CREAT, 0o600)

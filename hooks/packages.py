@@ -14,7 +14,7 @@ from collections.abc import Callable
 from hooks.environment import python_of
 
 PACKAGES = ".packages"
-"""The name of an environment's copy of the lock file of its packages; ``.packages-NAME`` for an extra."""
+"""The file in an environment that copies the lock file it was installed from; ``.packages-NAME`` for an extra."""
 INSTALLERS = ("pip", "setuptools")
 QUIET = ("--disable-pip-version-check", "--no-input", "--quiet")
 UNUSED = (
@@ -31,7 +31,7 @@ folders = [os.path.join(os.path.dirname(ensurepip.__file__), "_bundled"), syscon
 wheels = [sorted(glob.glob(os.path.join(folder, "pip-*.whl"))) for folder in folders if folder]
 print(next((found[-1] for found in wheels if found), ""))
 """
-"""Prints the path of the wheel of pip from which `ensurepip` would install."""
+"""Code that prints the path of the pip wheel that `ensurepip` would install."""
 
 Run = Callable[..., str]
 
@@ -52,7 +52,7 @@ def extras_of(environment: str) -> list[str]:
 
 
 def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = "") -> None:
-    """Install the packages that a lock file pins, and copy the file there. A daemon may use the environment meanwhile.
+    """Install the packages that ``lock`` pins, and copy that file into the environment, which a daemon may be using.
 
     An extra's lock file pins the packages that the base also needs to the same versions, so no loaded file is replaced.
     """

@@ -59,7 +59,7 @@ def safe_path() -> str:
 
 @lru_cache(maxsize=4)
 def safe_folders(path: str) -> tuple[str, ...]:
-    """Return the trusted folders of PLACES, then those of a PATH that only root can have written.
+    """Return the trusted folders of PLACES, then those folders of ``path`` that only root can have written.
 
     This user's own folders on the PATH are left out, since any of them may have been unpacked from a download. For root
     the whole PATH is left out.
@@ -116,7 +116,7 @@ def _is_held_throughout(path: Path, holders: set[int]) -> bool:
 def _is_held_by(path: Path, holders: set[int], *, sticky: bool = False) -> bool:
     """Whether only ``holders`` can change a file or folder.
 
-    ``sticky``: accept also a folder such as /tmp, in which nobody can replace another user's files.
+    ``sticky``: also accept a folder such as /tmp, where users can't replace each other's files.
     """
     try:
         status = path.stat()

@@ -1,8 +1,8 @@
 """When no daemon answers, prints the start context that a daemon wrote to a file earlier (docs/protocol.md).
 
-The first line of the file lists its memories, and goes to the spool, so that the daemon can record them. The rest is
-printed unchanged. Imported only when needed. The payload is not parsed, only searched for the mark of a resumed
-session, which has the context already.
+The first line of the file lists the memories in the context, and is written to the spool, so that the daemon can record
+that they were shown. The rest is printed unchanged. Imported only when needed. The payload is not parsed, only searched
+for the mark of a resumed session, which has the context already.
 """
 
 import os
@@ -36,7 +36,7 @@ def _is_fresh(path: str) -> bool:
 
 def find(home: str, folder: str) -> bytes:
     """Return the rendered start context for exactly this folder; b"" if there is none or it is outdated."""
-    import hashlib  # takes milliseconds that no answered hook needs to spend
+    import hashlib  # here, because it takes milliseconds and is needed only if no daemon answers
 
     place = os.path.join(home, "rendered")
     project = read(os.path.join(place, "paths", hashlib.sha256(os.fsencode(folder)).hexdigest())).decode("ascii")
@@ -54,7 +54,7 @@ def main(home: str, payload: bytes) -> None:
 
 
 def _with_warning(output: bytes, refusal: bytes) -> bytes:
-    import json  # takes milliseconds that only a session spends whose daemon refused to start
+    import json  # here, because it takes milliseconds and is needed only if a daemon refused to start
 
     try:
         refused = json.loads(refusal)
@@ -66,7 +66,7 @@ def _with_warning(output: bytes, refusal: bytes) -> bytes:
 
 
 def _start(home: str, payload: bytes) -> bytes:
-    """Return the rendered start context, unless the session has it or disabled it; write a spool entry about it."""
+    """Return the rendered start context, and write a spool entry about it; b"" if the session has or wants none."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
     wanted = chosen.lower() not in OFF

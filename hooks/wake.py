@@ -28,7 +28,7 @@ def version_key(version: str) -> "tuple[int, ...]":
 
 
 def main(option: str) -> None:
-    """Start a daemon of this version, unless one at least as new runs.
+    """Start a daemon of this version, unless a daemon of this or a newer version runs.
 
     The option ``--make`` creates the environment and waits for it; ``--quiet`` prints nothing.
     """

@@ -33,7 +33,7 @@ class Arguments(BaseModel):
 
 
 def _short_schema(field: dict[str, Any]) -> dict[str, Any]:
-    """Return a field's type, choices and description. Limits are left out, since an error names them."""
+    """Return a field's type, choices and description. Limits are left out, because errors name them."""
     kept = {key: field[key] for key in ("type", "enum", "description") if key in field}
     return kept | ({"items": {"type": field["items"]["type"]}} if "items" in field else {})
 

@@ -34,7 +34,7 @@ def _declared(tool: Tool) -> dict[str, Any]:
 
 
 def _schema(result: type[Result]) -> dict[str, Any]:
-    """Return the schema of a result, including the two fields of the frame."""
+    """Return the schema of a result, with the two fields (the frame) that mark it as quoted data."""
     whole = _untitled(result.model_json_schema(mode="serialization"))
     ends = {"type": "string"}
     fields = {OPENS: ends, **whole["properties"], CLOSES: ends}

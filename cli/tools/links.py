@@ -24,7 +24,7 @@ MAX_EVIDENCE_LENGTH = 200
 def linked_memories(
     answer: Answer | GraphResult, layer: Layer, daemon: DaemonClient, tier: TierName = "minimal"
 ) -> LinkedMemories:
-    """Return links between memories of this project, with the memories at their ends, up to the layer's limit.
+    """Return links between memories of this project, with the memories at their ends, up to ``layer``'s size.
 
     Archived memories are returned without their text, since they may have been withdrawn.
     """

@@ -41,7 +41,7 @@ def search(arguments: Query, daemon: DaemonClient) -> Notes:
     page = [_note(hit, arguments.tier) for hit in hits[arguments.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = arguments.offset + len(kept)
-    if arguments.offset == 0 and len(kept) == len(page):  # team hits have no id: first page only
+    if arguments.offset == 0 and len(kept) == len(page):  # team hits have no ids: first page only
         kept = fitting([*page, *(team_note(hit, arguments.tier) for hit in answer.get("team", ()))], Layer.DISCOVERY)
     return Notes(memories=kept, next=seen if kept and seen < len(hits) else 0)
 
@@ -84,9 +84,7 @@ def _own(number: int, daemon: DaemonClient) -> ShowResult:
     if not is_own(answer["memory"], daemon):
         raise RequestError(f"memory {number} belongs to another project", SEARCH_HINT)
     if answer["memory"].get("archived_at") is not None:  # it may have been withdrawn by a rollback
-        raise RequestError(
-            f"memory {number} was taken out of use", "the user can bring it back: subconscious unarchive"
-        )
+        raise RequestError(f"memory {number} is archived", "the user can bring it back: subconscious unarchive")
     return answer
 
 

@@ -142,7 +142,7 @@ class Admission(Result):
 
 
 class State(Result):
-    """The status of Subconscious: its version, the numbers of memories and captures, and warnings."""
+    """The status of Subconscious: its version, how many memories and captures there are, and warnings."""
 
     version: str
     active: int = 0

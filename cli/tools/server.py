@@ -68,7 +68,7 @@ class Daemon:
     def is_repeated(self, question: str, answer: str) -> bool:
         """Return whether the question got the same answer in the last REPEATED_SECONDS; if not, record the answer.
 
-        The time is limited, because the session's context may have been compacted or cleared since.
+        The time is limited, because the session's context may be compacted or cleared, and then lacks the answer.
         """
         at, before = self._answered.get(question, (-REPEATED_SECONDS, ""))
         now = self._clock()
@@ -141,7 +141,7 @@ def _asked(tool: Tool, arguments: Query, answer: Notes) -> tuple[str, str]:
 
 
 def _again(answer: Notes) -> Notes:
-    """Return only the ids of an answer's memories, for an answer that the session got a moment ago."""
+    """Return only the ids of an answer's memories, because the session got the same answer a few minutes ago."""
     ids = ", ".join(str(note.id) for note in answer.memories)
     words = f"the same answer as a moment ago: {ids}; memory_get reads them"
     return Notes(memories=[], next=answer.next, total=answer.total, again=words)

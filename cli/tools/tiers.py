@@ -21,7 +21,7 @@ FRAME = 400
 """Characters that are reserved for the frame around an answer."""
 
 MAX_NAMED = 3
-"""The most conflicting memories, and the most newer ones, that a note names; the tools on links return all."""
+"""The most conflicting memories, and the most superseding ones, that a note names; the tools on links return all."""
 
 _ELLIPSIS = "\u2026"
 
@@ -112,7 +112,7 @@ def size(result: Result) -> int:
 
 
 def fitting(results: Iterable[AnyResult], layer: Layer, max_characters: int = 0) -> list[AnyResult]:
-    """Return as many of the first results as fit into an answer of the layer, at least one if there is one.
+    """Return the first results that fit into an answer of ``layer``; at least one result if there are any.
 
     ``max_characters`` lowers the limit; 0 means the limit of the layer.
     """

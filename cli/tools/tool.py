@@ -57,8 +57,8 @@ class Layer(Enum):
 class Tool:
     """A tool: its description, arguments and result, and the function that answers a call.
 
-    ``requests`` are the requests (docs/protocol.md) that ``answer`` sends to the daemon, without ``status``, which
-    returns the project's id.
+    ``requests`` are the requests (docs/protocol.md) that ``answer`` sends to the daemon, except ``status``, which every
+    tool may send to get the project's id.
     """
 
     name: str

@@ -29,7 +29,7 @@ from subconscious.system.projects import identify
 from subconscious.wire.memories import TeamHit
 
 TeamSearch = Callable[[str, str, int], Awaitable[list[TeamHit]]]
-"""Searches a team's store: (project's id, text, most hits) -> hits. Returns none if it fails or takes too long."""
+"""Searches a team's store: (project's id, text, most hits) -> hits. No hits if it fails or takes too long."""
 
 
 class Worktrees:
@@ -85,7 +85,7 @@ class App:
 
     @property
     def settings(self) -> Settings:
-        """The settings as loaded, with changes that a person has yet to approve; ``config.current`` is without them."""
+        """The settings as loaded, with changes that a person has not approved yet; ``config.current`` omits them."""
         return self.config.loaded
 
     @settings.setter
@@ -162,7 +162,7 @@ class App:
         self._retry_requests()
 
     async def project_of(self, folder: str) -> Project:
-        """Return the project of a folder. A new project is identified within a deadline; a job checks it later."""
+        """Return the project of a folder. A new project is identified within a deadline; a job checks that later."""
         known = await project_at(self.database, folder)
         if known is not None:
             return known

@@ -47,7 +47,7 @@ class ActiveSettings:
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """Return these settings, with the last accepted value in place of each value that a person has yet to accept.
 
-        The plugin's ``options`` may choose the provider, too, unless config.toml names a provider that is accepted.
+        The plugin's ``options`` may also choose the provider, unless config.toml names one that a person has accepted.
         """
         values = with_tuples({name: self.accepted[name] for name in self.refused(settings)})
         chosen = (options or {}).get("provider", "")
@@ -60,11 +60,11 @@ class ActiveSettings:
         return "provider" in self.loaded.model_fields_set and found == self.accepted.get("provider", found)
 
     def refused(self, settings: Settings | None = None) -> dict[str, Any]:
-        """Return the values that take effect only after a person has accepted them, by the names of their settings."""
+        """Return the settings that still need a person's approval: a dict from their names to their new values."""
         return refused(self.loaded if settings is None else settings, self.accepted)
 
     def with_options(self, options: Mapping[str, str]) -> Settings:
-        """Return the settings in force under the plugin options of one session."""
+        """Return the settings in force for a session with these plugin options."""
         return self.in_force(self._load(options) if options else self.loaded, options)
 
     def for_providers(self) -> Settings:

@@ -54,7 +54,7 @@ class Handler:
     async def named_project(self, args: Args, name: str, otherwise: str) -> Project:
         """Return the project called ``name``; if ``name`` is empty, the project of the request.
 
-        Raises RequestError, with the remedy ``otherwise``, if no project has the name.
+        Raises RequestError if several projects have the name, or none (then with the remedy ``otherwise``).
         """
         if not name:
             return await self.here(args)

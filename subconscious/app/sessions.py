@@ -19,7 +19,7 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.sessions import SuppressedMemory
 
 REMEMBERED = 10_000
-"""The most verified prompts that are kept: more than a user types while one daemon runs."""
+"""The most verified prompts that are kept, which is more than a user types while one daemon runs."""
 
 MOST_SESSIONS = 100
 """The most sessions for which shown questions are kept."""
@@ -66,7 +66,7 @@ class Vouched:
         _keep(self._sessions, session_id, client or self.client_of(session_id))
 
     def client_of(self, session_id: str) -> str:
-        """Return the name of the client whose hook verified a session last; "" if none did."""
+        """Return the name of the client whose hook was the last to verify a session; "" if no hook has verified it."""
         return self._sessions.get(session_id, "")
 
     def knows_session(self, session_id: str) -> bool:
@@ -108,7 +108,7 @@ class Shown:
 
 
 class Questions:
-    """Sessions that were shown a question and have had no prompt since, and the prompts that answered a question."""
+    """Sessions that were shown a question and have had no prompt yet, and the prompts that answered a question."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, Shown] = OrderedDict()
@@ -205,7 +205,7 @@ class SessionKeys:
 
 
 def _own(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys in a session's variables, by setting, except those that the plugin's options set, too."""
+    """Return the keys in a session's variables, by setting. Keys that the plugin's options also set are left out."""
     variables = {name.removeprefix(PREFIX).lower(): key for name, key in secrets.items() if name.startswith(PREFIX)}
     return {name: key for name, key in variables.items() if name in KEYS - SHARED and key and not secrets.get(name)}
 
@@ -227,7 +227,7 @@ class RunningExchanges:
         self._running: OrderedDict[str, _Exchange] = OrderedDict()
 
     def before(self, path: str, offset: int) -> tuple[Turn, ...]:
-        """Return the turns of the running exchange if the transcript was read up to exactly this offset; else none."""
+        """Return the turns of the running exchange; none unless the transcript was read up to exactly this offset."""
         known = self._running.get(path)
         return known.turns if known is not None and known.offset == offset else ()
 
@@ -263,7 +263,7 @@ class Sessions:
         self.codes = Codes()
         # Sessions whose keys have changed, "" for all of them: their work no longer has to wait for a key.
         self.rekeyed: set[str] = set()
-        # Names of spool entries from before the daemon listened, whose hooks nobody verified, without doubted ones.
+        # Names of spool entries written before the daemon listened (their hooks are not verified), except doubted ones.
         self.unheard: set[str] = set()
         # The session that was resumed last in each project. The client reports a fork as a resumption of its parent;
         # the fork's own id first appears with its first prompt.

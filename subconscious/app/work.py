@@ -46,7 +46,7 @@ class Work:
     async def commit(self, failure: UnreadableTranscriptError | None = None) -> AsyncIterator[aiosqlite.Connection]:
         """Return the transaction that ends the job, so that its writes happen exactly once.
 
-        With ``failure``, the transaction is committed and the error is raised afterwards: what could be done is stored,
+        With ``failure``, the transaction is committed and the error is raised afterwards: all possible work is stored,
         and the job counts as failed.
         """
         async with self.app.database.write() as tx:

@@ -35,7 +35,7 @@ EARLY = "early"
 """The event for a prompt that was spooled before a daemon ran that could have verified its hook."""
 
 COMMANDED = "a command"
-"""The reason of a ``VOUCHED`` event, in place of the text's digest, if the transcript has no such typed prompt."""
+"""The reason of a ``VOUCHED`` event, instead of a digest, if the transcript will not show the text as typed."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
@@ -44,14 +44,14 @@ WRITTEN_SECONDS = 5.0
 """The seconds that the client may take to write a prompt into its transcript."""
 
 SLACK_SECONDS = 60.0
-"""The seconds by which a transcript line may be older than the spool entry of its hook."""
+"""How many seconds older a transcript line may be than the spool entry that its hook wrote."""
 
 REVIEW = "/subconscious:review"
 JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
-"""Matches the commands, besides the review command, with which a person makes a decision."""
+"""Matches the commands that express a person's decision, except the review command."""
 
 MARK = b"/subconscious:"
-"""The text by which lines with commands of this plugin are found in a transcript."""
+"""A text that each transcript line with a command of this plugin contains."""
 
 _COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>")
 
@@ -76,7 +76,7 @@ def _may_decide(prompt: str) -> bool:
 
 
 async def record_session(app: App, session_id: str) -> None:
-    """If a session was verified by a hook, record that and the hook's client in the database, for later daemons."""
+    """If a hook has verified a session, record this and the hook's client in the database, for later daemons."""
     if not app.sessions.vouched.knows_session(session_id):
         return
     client = app.sessions.vouched.client_of(session_id)
@@ -163,7 +163,7 @@ async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bo
 
 
 def is_in_transcript(entry: Entry, verb: str, text: str) -> bool:
-    """Whether the transcript contains this command as typed, in a session that is not driven by a program."""
+    """Whether the transcript shows that the user typed this command, in a session that no program drives."""
     try:
         with open_regular(entry.payload.transcript_path) as file:
             lines = (line.raw for line in whole_lines(file, 0, final=True) if line.raw and MARK in line.raw)

@@ -1,4 +1,4 @@
-"""Finds transcript lines that are marked as typed, although no hook of the client reported them.
+"""Finds transcript lines that are marked as typed by the user, although no hook of the client reported them.
 
 Any command can write such a line. If hooks report prompts of a session, every other line of that session that is marked
 as typed waits for review. A report counts only if the daemon found that the client itself ran the hook.
@@ -24,7 +24,7 @@ UNTYPED = "no hook of the client reported this prompt"
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
-    """Whether transcript lines of a session that are marked as typed need the report of a hook to be trusted.
+    """Whether lines of a session's transcript that are marked as typed are trusted only if a hook reported them.
 
     Call this before reading the transcript: a prompt that is reported later says nothing about lines read earlier.
     """
@@ -72,7 +72,7 @@ def fresh(turns: Sequence[Turn]) -> set[str]:
 
 
 async def _vouched_texts(app: App, session_id: str) -> set[str]:
-    """Return the digests of the texts of a session that hooks reported, to this daemon or earlier ones."""
+    """Return a digest for each prompt of a session that a hook reported, to this daemon or to an earlier one."""
     return await _texts(app, VOUCHED, session_id)
 
 
@@ -81,12 +81,12 @@ async def _texts(app: App, mark: str, session_id: str) -> set[str]:
 
 
 def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:
-    """Return the candidates, with those from doubtful turns marked for review by a person."""
+    """Return all candidates; those from doubtful turns are marked, so that they wait for a person's review."""
     return [hold(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
 
 
 def hold(judged: Judged, reason: str) -> Judged:
-    """Return a candidate marked as doubtful; if it was to be stored at once, it now waits for review."""
+    """Return a candidate marked as doubtful; instead of being stored at once, it waits for review."""
     candidate, admission = judged
     admission = replace(admission, reservation=reason, doubtful=True)
     if admission.decision is not Decision.AUTO:

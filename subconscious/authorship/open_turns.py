@@ -36,7 +36,7 @@ BUSY = "the prompt came while Codex was at work, so a command may have written i
 
 
 def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
-    """Return why a command, rather than a person, may have written a prompt; "" if it began a turn of its own.
+    """Return why a command, rather than a person, may have written a prompt; "" if the prompt began a turn.
 
     ``pid`` is the process that hands the prompt over, ``turn`` the id of the prompt's turn, and ``transcript`` the path
     of the session's transcript. Also "" if the process does not run for Codex, and on systems other than Linux.

@@ -27,7 +27,7 @@ MARKS = (
     *(mark for client in CLIENTS.values() for mark in client.marks),
 )
 MARK = re.compile(rf"(?:^|\0)(?:{'|'.join(MARKS)})=[^\0]".encode())
-"""Variables that a client sets for everything that its model runs."""
+"""Matches a variable that clients set for every process that their models start."""
 PROGRAMS = frozenset({b"claude"}).union(*(client.programs for client in CLIENTS.values()))
 SERVERS = frozenset(word for client in CLIENTS.values() for word in client.servers)
 SCRIPTS = (b"/claude", *(end for client in CLIENTS.values() for end in client.scripts))
@@ -51,7 +51,7 @@ ENDED = (b"Z", b"X")
 """States of a process that has ended, but has not been reaped by its parent yet."""
 
 STARTED = 19
-"""The index of the start time among the fields of /proc/PID/stat that follow the process's name."""
+"""The index of the start time in the fields of /proc/PID/stat, counted after the process's name."""
 
 LONGEST_LINE = 64
 """The maximum length of a chain of ancestors; a longer chain means a process that forks to hide."""
@@ -86,7 +86,7 @@ def peer_of(link: socket.socket) -> int:
 
 
 def is_ours(link: socket.socket) -> bool:
-    """Whether the connected process belongs to the daemon's user; True if unknown, since file modes keep others out."""
+    """Whether the connected process is of the daemon's user; True if unknown: file modes keep other users out."""
     return _credentials(link)[1] == os.getuid()
 
 
@@ -105,7 +105,7 @@ def _credentials(link: socket.socket) -> tuple[int, int]:
 def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = None) -> str:
     """Return why a process is not accepted as run by a person at a terminal; "" if it is accepted.
 
-    If ``at_terminal`` is false, a person's program outside of coding agents, such as a script, is accepted, too.
+    If ``at_terminal`` is false, a person's program, such as a script, is also accepted if no coding agent runs it.
     ``root`` is the state folder: sessions that use another one are ignored.
     """
     if sys.platform != "linux":

@@ -60,7 +60,7 @@ class TcpPeers:
         return self._known[peer.inode]
 
     def _remember(self, inode: int, holders: list[int]) -> None:
-        """Store the first doubt about any process that has the socket open, also one that only inherited it."""
+        """Store the first doubt about any process that has the socket open, even if it only inherited the socket."""
         doubts = (doubt_of_person(pid, at_terminal=False, root=self._root) for pid in holders)
         self._known[inode] = next(filter(None, doubts), "")
         if len(self._known) > REMEMBERED:
@@ -91,7 +91,7 @@ def _holds(descriptors: Path, wanted: Path) -> bool:
 
 
 def _target(descriptor: Path) -> Path | None:
-    """Return the target of a file descriptor; None if it has been closed meanwhile, which must not end the search."""
+    """Return the target of a file descriptor; None if the descriptor was closed during the search."""
     try:
         return descriptor.readlink()
     except OSError:

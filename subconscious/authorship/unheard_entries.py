@@ -69,7 +69,7 @@ async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
 
 
 async def _running(app: App) -> list[ClientSessions]:
-    """Return the running clients for which hooks ran. Others may have written their own entries."""
+    """Return the running clients for which hooks ran. The examined entries may be those of other clients themselves."""
     clients = await asyncio.to_thread(running_clients, app.home.root)
     spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
     return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]

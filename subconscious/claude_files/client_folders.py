@@ -32,8 +32,8 @@ def config_folder(config_dir: str, transcript: str) -> Path:
 def notes_folder(config: Path, root: str) -> Path:
     """Return the folder with Claude Code's notes on the project at ``root``, shared by its worktrees and sub-folders.
 
-    Only the user's own settings can move this folder. The client uses a repository's settings, too, if the user
-    trusts the repository; they are ignored here, because that is not known.
+    Only the user's own settings can move this folder. The client also uses a repository's settings if the user
+    trusts the repository; they are ignored here, because it is not known whether the user does.
     """
     moved = _moved_to(user_settings(config).get("autoMemoryDirectory"))
     return moved or config / "projects" / slug(root) / "memory"

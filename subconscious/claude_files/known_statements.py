@@ -12,7 +12,7 @@ from subconscious.text.statement import parse
 
 MOST_STATEMENTS = 5000
 LONGEST = 600
-"""The most characters of a statement; longer sentences are ignored, because they are hardly rules."""
+"""The most characters of a statement; longer sentences are ignored, because they are rarely rules."""
 SHARED = 0.5
 """The share (0 to 1) of a sentence's words that a known statement must contain to be compared with the sentence."""
 MOST_COMPARED = 8
@@ -56,7 +56,7 @@ class KnownStatements:
                 self._by_word[word].append(number)
 
     def source(self, text: str, *, loaded: bool = False) -> str:
-        """Return a file that states the first sentence of ``text`` if every sentence is in some file; else "".
+        """Return the name of a file that has the first sentence of ``text``; "" unless all sentences are in some file.
 
         ``loaded``: consider only files that every session loads at its start.
         """

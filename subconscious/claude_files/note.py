@@ -26,7 +26,7 @@ LONGEST_NAME = 100
 KIND_OF = {"user": "preference", "feedback": "preference", "project": "learning", "reference": "research"}
 """Maps the client's types of notes to our kinds of memories."""
 KIND = "learning"
-"""The kind of memory for a note whose type is missing or unknown."""
+"""The kind of memory that is made from a note with a missing or unknown type."""
 
 
 _PAIR = re.compile(r"^[ \t]*([\w-]+):(.*)$", re.MULTILINE)
@@ -54,7 +54,7 @@ class Note:
 
     @property
     def text(self) -> str:
-        """The complete text: the description, unless the body begins with it, and the body."""
+        """The complete text: description and body, or only the body if it begins with the description."""
         if self.body.startswith(self.description):
             return self.body
         return f"{self.description}\n{self.body}".strip()

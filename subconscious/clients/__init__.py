@@ -11,13 +11,13 @@ from subconscious.clients import codex, cursor, gemini
 from subconscious.clients.client import Client
 
 CLIENTS: dict[str, Client] = {row.name: row for row in (codex.CLIENT, gemini.CLIENT, cursor.CLIENT)}
-"""The clients, by the name with which their hooks identify them."""
+"""The clients, by the names that their hooks use for them."""
 
 CLAUDE_CODE = "claude-code"
 """The name of the agent that a memory is attributed to if no other agent is recorded for it."""
 
 VARIABLE = "SUBCONSCIOUS_CLIENT"
-"""The environment variable with which these agents' hooks name their client; spool entries store it as an option."""
+"""The environment variable that names the client of these agents' hooks; spool entries store it as an option."""
 
 __all__ = ["CLAUDE_CODE", "CLIENTS", "VARIABLE", "Client", "instructions_of", "notes_of"]
 

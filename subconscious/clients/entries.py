@@ -20,7 +20,7 @@ SECONDS = 5
 """Seconds that a client waits for a hook. Our hooks end much sooner."""
 
 OURS = re.compile(r"/bin/hook'? (?:codex|gemini|cursor) (?:ask|drop|wake) ")
-"""A pattern of a part of the command that each of our hooks runs."""
+"""A pattern that the command of each of our hooks matches."""
 
 NAME = "subconscious"
 _HEADER = re.compile(r"\s*\[")
@@ -62,7 +62,7 @@ class SettingsFolder:
     Its arguments are the old text, the state folder, our hooks (empty: remove our entries), and the file's path.
     """
     why_skipped: Callable[[Mapping[str, str]], tuple[str, str]]
-    """Return, from the texts of the files, why the client skips our hooks and the remedy; two "" if it runs them."""
+    """Return, from the texts of the files, why the client skips our hooks, and the remedy; ("", "") if it runs them."""
     afterwards: str = ""
     """A message for the user after an installation."""
 
@@ -134,7 +134,7 @@ def _server(state: Path, client: str) -> Json:
 
 
 def _is_our_server(server: object, client: str) -> bool:
-    """Return whether an MCP server's entry is as we wrote it, for any state folder; a changed entry is not ours."""
+    """Return whether we wrote an MCP server's entry, for any state folder, and nobody has changed it."""
     args = server.get("args") if isinstance(server, dict) else None
     return (
         isinstance(args, list) and len(args) == 3 and str(args[0]).endswith("/bin/hook") and args[1:] == [client, "mcp"]
@@ -156,7 +156,7 @@ def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
 
 
 def _with_hooks(values: Json, wanted: list[tuple[str, Json]]) -> None:
-    """Replace our groups of hooks with ``wanted`` (pairs of event and group), unless exactly these exist already."""
+    """Replace our groups of hooks with ``wanted`` (pairs of event and group); do nothing if these already exist."""
     there = [
         (event, group)
         for event, groups in values.get("hooks", {}).items()
@@ -261,7 +261,7 @@ def _commands(state: Path, hooks: tuple[Hook, ...], client: str) -> Iterator[tup
 
 
 def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Return why Codex skips our hooks (hooks are switched off, or not all are trusted) and the remedy, or two ""."""
+    """Return why Codex skips our hooks (they are off, or not all are trusted) and the remedy; else ("", "")."""
     config = _toml(texts["config.toml"], "config.toml")
     if config.get("features", {}).get("hooks") is False:
         return "hooks are switched off in Codex's config.toml ([features] hooks)", "codex features enable hooks"
@@ -283,7 +283,7 @@ def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _why_gemini_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Return why Gemini skips our hooks (all, or those with our name, are switched off) and the remedy, or two ""."""
+    """Return why Gemini skips our hooks (all, or those with our name, are off) and the remedy; else ("", "")."""
     about = _parse(texts["settings.json"], "settings.json").get("hooksConfig", {})
     if about.get("enabled") is False or NAME in about.get("disabled", []):
         return (
@@ -339,7 +339,7 @@ PLACES: dict[str, SettingsFolder] = {
         ),
         {"hooks.json": _cursor_hooks, "mcp.json": _cursor_tools},
         lambda _: ("", ""),
-        afterwards="This follows Cursor's documentation; it was not tested in the editor itself.",
+        afterwards="The entries follow Cursor's documentation; they were not tested in the editor.",
     ),
 }
 """The settings of each client, by its name."""

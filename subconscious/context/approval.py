@@ -37,7 +37,7 @@ def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in the settings' types: tuples instead of JSON's lists."""
+    """Return the values with tuples, which settings use, in place of JSON's lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 

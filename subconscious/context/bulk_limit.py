@@ -2,7 +2,7 @@
 
 A clock that jumps ten years ahead makes every memory old and every capture overdue. Maintenance rarely has to archive
 or expire a large part of the store. If it has to, it first waits until three sessions have begun at times that agree
-with the present clock. If the clock is corrected while it waits, nothing has been changed.
+with the present clock. If the clock is corrected in this time, no row has been changed.
 """
 
 from __future__ import annotations

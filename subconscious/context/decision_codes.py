@@ -36,7 +36,7 @@ class Wish:
 
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-"""Letters and digits without those that look alike."""
+"""The characters of codes: letters and digits, without those that look alike."""
 
 LENGTH = 8
 LIFE_SECONDS = 900.0

@@ -11,7 +11,7 @@ WRITING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 """Errors that mean that nothing can be written."""
 
 SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
-"""Further errors that the machine causes and that may pass."""
+"""Further errors that the machine causes and that may be temporary."""
 
 SQLITE_WRITING = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 SQLITE_SCARCE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM})
@@ -51,7 +51,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class Disk:
-    """Records whether writes fail. ``trouble`` is the first error since writes last worked, "" if there was none."""
+    """Records whether writes fail. ``trouble`` is the first error since writes last worked; else ""."""
 
     def __init__(self) -> None:
         self.trouble = ""

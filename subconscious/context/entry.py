@@ -24,7 +24,7 @@ LONGEST_TEXT = 2**20
 LONGEST_ID = 200
 MOST_WORDS = 2000
 LONGEST_WRITTEN = 8000
-"""The most characters that are examined of each text that a tool writes or replaces."""
+"""The number of characters of each text that a tool writes or replaces that are examined; the rest is ignored."""
 LONGEST_PATH = 4096
 """The most characters of a path; no system opens a longer one."""
 PATHS = ("transcript_path", "cwd", "file")

@@ -16,7 +16,7 @@ QUIET = 1.0
 """Seconds without a request after which maintenance continues: hooks come in bursts."""
 
 LONGEST = 1.0
-"""The most seconds for which a job or a part of maintenance pauses, so that it finishes even on a busy day."""
+"""The longest pause of a job or a part of maintenance, in seconds: the work must finish even on a busy day."""
 
 LOOK = 0.02
 """Seconds between two checks for running requests."""
@@ -32,7 +32,7 @@ async def aside(signals: Signals, quiet: float = 0.0, most: float = math.inf) ->
 def _wanted(signals: Signals, quiet: float) -> bool:
     if signals.awaited:
         return False  # a request waits for the very work that would pause
-    lately = 0 <= time() - signals.last_heard < quiet  # also if the clock was set back
+    lately = 0 <= time() - signals.last_heard < quiet  # a negative difference: the clock was set back
     return lately or any(lock.locked() for lock in signals.answering.values())
 
 

@@ -1,4 +1,4 @@
-"""Events, locks and counters with which loops, jobs and requests wait for each other, and hook response times."""
+"""Events, locks and counters for loops, jobs and requests that wait for each other; and hook response times."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _failure(file: Path) -> dict[str, str] | None:
 
 
 def plugin(context: CheckContext) -> Iterator[Finding]:
-    """Report whether the plugin is enabled; never a fault, because Claude Code has settings in other files, too."""
+    """Report whether the plugin is enabled; never a fault, because other files may also enable it."""
     chosen = context.environ.get("CLAUDE_CONFIG_DIR", "")
     file = Path(chosen or Path(context.environ.get("HOME", "/"), ".claude"), "settings.json")
     try:

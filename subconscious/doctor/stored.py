@@ -49,7 +49,7 @@ SESSIONS_WITHOUT_CAPTURE = 10
 """A fault is reported if nothing was stored without a review in this many recent sessions with candidates."""
 
 MAX_STATED_CONFIDENCE = 0.94
-"""The highest confidence that a statement by the user can get: that of an explicit one with names and a reason."""
+"""The highest confidence of a user's statement: an explicit one that has names (such as paths) and a reason."""
 
 
 def database(context: CheckContext) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def database(context: CheckContext) -> Iterator[Finding]:
 
 
 def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
-    """Check that the database's pages, texts and history, and its copies, have not changed since they were written."""
+    """Check that pages, texts and history of the database, and its copies, are as they were written."""
     path = context.home.database
     copies = listing(path)
     found = [*(is_behind(path, copies[0]) if copies else []), *problems(path, comparison_copy(path))]
@@ -165,7 +165,7 @@ def claude_notes(context: CheckContext) -> Iterator[Finding]:
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already, and an older one has no such table
     if not settings_of(context.home).claude_notes:
-        yield passed("notes", "Claude Code's own notes are not read: the setting claude_notes is off")
+        yield passed("notes", "Claude Code's own notes are not read: the `claude_notes` setting is off")
     elif found:
         yield _read_notes(context, found)
 

@@ -1,6 +1,6 @@
 """Embeds memories in the background: a memory is stored at once, and found by meaning a moment later.
 
-The chosen embedder is used, or else the local one; without either, search uses full text only (`embedder_fallback.py`).
+The chosen embedder is used; failing that, the local one; failing that, full-text search only (`embedder_fallback.py`).
 `model_switch.py` decides which model embeds queries and how another model replaces it; `batches.py` computes the
 vectors of memories.
 """
@@ -73,7 +73,7 @@ class Embedding:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loaded = asyncio.Event()
         self._wanted = asyncio.Event()
-        # Set after each round, even one without work: each stored memory then has a vector, or will not get one soon.
+        # Set after each round, even a round without work: then each memory has a vector, or will not get one soon.
         self.settled = asyncio.Event()
         # Called after a memory was stored or changed.
         self.on_change: Callable[[], None] = lambda: None
@@ -227,7 +227,7 @@ class Embedding:
             await asyncio.wait_for(self._wanted.wait(), pause)
 
     async def _round(self) -> None:
-        """Embed pending memories with the first usable embedder; when all are embedded, use it for queries too."""
+        """Embed pending memories with the first usable embedder; then also use that embedder for queries."""
         if self.name == NONE:
             return
         if not self.current.model:

@@ -52,7 +52,7 @@ class Batches:
         self._refresh = refresh
 
     async def embed_for_current(self, current: QueryEmbedder) -> None:
-        """Embed new memories with the current model too, while the vectors of another model are being made."""
+        """Embed new memories with the current model as well, while another model's vectors are being made."""
         embedder = current.embedder
         while embedder is not None:
             batch = await embedding_queue.waiting_without(self._database, current.model, embedder.batch)
@@ -62,7 +62,7 @@ class Batches:
             try:
                 found = await in_thread(lambda texts=texts: embedder.embed(texts))  # type: ignore[misc]
             except Exception:
-                # Whatever the error, full text finds these memories, and the other model will find them by meaning.
+                # Even then, full-text search finds these memories, and the other model will embed them later.
                 log.info("the current model can't embed new memories", exc_info=True)
                 return
             async with self._database.write() as tx:
@@ -162,7 +162,7 @@ class Batches:
     async def _save(
         self, tx: Any, model: str, batch: Sequence[Memory], found: numpy.ndarray, *, done: bool = False
     ) -> None:
-        """Store vectors of memories. ``done``: mark the memories as done if their text has not changed meanwhile."""
+        """Store vectors of memories. ``done``: also mark memories as done if their text is still the embedded one."""
         from subconscious.store import vectors
 
         rows = [

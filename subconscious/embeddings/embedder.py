@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONE = "none"
-"""The value of the setting ``embedder`` that turns embeddings off: searches use full text only."""
+"""The value of the setting ``embedder`` that turns embeddings off: then there is only full-text search."""
 
 
 Spent = Callable[[str, str, int], None]

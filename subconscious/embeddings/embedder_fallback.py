@@ -60,7 +60,7 @@ class Outage:
     def is_over(self) -> bool:
         """Whether the embedder may be tried again.
 
-        It may also be tried if the clock was set back since, unless a person has to act first.
+        This is also true if the clock was set back, unless a person has to act first.
         """
         left = self.until - time()
         return left <= 0 or LONGEST_OUTAGE < left < math.inf

@@ -1,4 +1,4 @@
-"""Caches the fused results of the search engines for three minutes.
+"""Caches search results, each combined from all search methods (engines), for three minutes.
 
 A result is valid as long as no memory or link changes. Every such change is an event, so the id of the newest event is
 the version of a result. Changes of an index are not events: code that changes an index must call `clear`.
@@ -23,7 +23,7 @@ Version = tuple[int, int]
 
 
 class EngineCache(Generic[Answer]):
-    """A cache of the fused results (from all search engines) of the latest queries of all sessions."""
+    """A cache of the latest queries of all sessions, with the combined results of all search methods (engines)."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Rewrites an ONNX model that stores its weights as int8 so that it also multiplies them as int8.
+"""Rewrites an ONNX model with int8 weights, so that the weights are multiplied as int8 instead of as floats.
 
 all-MiniLM-L6-v2 as shipped widens every weight to float32 when it is loaded: the process grows to 219 MB. The same
 weights, multiplied as integers by ONNX Runtime's ``DynamicQuantizeMatMul``, need 108 MB and half the time per text; the

@@ -141,7 +141,7 @@ class LocalEmbedder:
 
 
 def _pair(text: str, before: str) -> tuple[list[int], list[int]]:
-    """Return the token ids of a text, and those of the text before it."""
+    """Return the token ids of ``text``, and the token ids of ``before``, the text before it."""
     second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []
     return bert_uncased().encode(text, TEXT_TOKENS), second
 
@@ -150,7 +150,7 @@ def _load(weights: Path | None) -> Any:
     try:
         from subconscious.embeddings.integer_model import integer_model
 
-        # Through a file, because a session made from bytes keeps these 23 MB as long as it exists.
+        # From a file: a session made from bytes would keep these 23 MB in memory as long as the session exists.
         with TemporaryDirectory(prefix="subconscious-") as folder:
             path = Path(folder, "model.onnx")
             path.write_bytes(integer_model(_verified(weights or _packaged()), also=(MIDDLE, TOKENS)))

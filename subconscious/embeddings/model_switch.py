@@ -102,7 +102,7 @@ class ModelSwitch:
         return QueryEmbedder(model.name, index, self._options)
 
     def use_writer(self, opened: OpenedEmbedder | None) -> None:
-        """Use an embedder for new vectors from now on, and close the previous one unless queries still use it."""
+        """Use ``opened`` for new vectors from now on; close the previous embedder if queries no longer use it."""
         if opened is not self.writer:
             self._close_unused(self.writer)
             self.writer = opened
@@ -118,7 +118,7 @@ class ModelSwitch:
         self.writer = None
 
     def _close_unused(self, opened: OpenedEmbedder | None) -> None:
-        """Close an embedder, unless it still embeds queries."""
+        """Close an embedder if it does not embed queries."""
         if opened is not None and opened.embedder is not self.current.embedder:
             opened.embedder.close()
 
@@ -127,7 +127,7 @@ class ModelSwitch:
         return (self.upcoming or self.current).model == writer.model.name and self.current.embedder is not None
 
     async def switch_to(self, writer: OpenedEmbedder) -> None:
-        """Start making the vectors of an embedder's model; decide which model answers queries until all exist."""
+        """Queue all memories for the model of ``writer``; decide which model embeds queries until all have vectors."""
         from subconscious.store import vectors
 
         self._is_tidy = False
@@ -216,7 +216,7 @@ class ModelSwitch:
         gone = await embedding_models.delete_others(self._database, kept)
         await asyncio.to_thread(vectors.sweep, self._database, [writer.model.name])
         if gone:
-            log.info("%d vectors of other models are deleted", gone)
+            log.info("deleted %d vectors of other models", gone)
 
     async def _drop_upcoming(self) -> None:
         """Drop the upcoming model; its vectors are kept, in case it is chosen again."""

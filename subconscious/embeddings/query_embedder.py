@@ -48,7 +48,7 @@ MAX_CONCURRENT = 2
 RECENT = 2000
 """The most texts whose vectors are cached.
 
-The starts of sessions repeat the same queries, and each prompt is compared with the sentences of earlier answers.
+Starts of sessions repeat the same queries, and the sentences of earlier answers are compared with each new prompt.
 """
 
 CHARACTERS_A_TOKEN = 4
@@ -127,13 +127,13 @@ class QueryEmbedder:
         self._loading: asyncio.Future[None] | None = None
 
     def set_embedder(self, embedder: Embedder | None) -> None:
-        """Set the embedder for queries; without one (None), queries use full text only."""
+        """Set the embedder for queries; without one (None), there is only full-text search."""
         self.embedder = embedder
         self.found.clear()
         self._ready.set()
 
     async def search_vector(self, text: str) -> numpy.ndarray | None:
-        """Return the vector of a search query; None while there is no embedder: then search uses full text only."""
+        """Return the vector of a search query; None while there is no embedder; then there is only full-text search."""
         return await self._vector(text, SEARCH_SECONDS)
 
     async def hook_search_vector(self, text: str) -> numpy.ndarray | None:
@@ -165,7 +165,7 @@ class QueryEmbedder:
         self.found.clear()  # full-text results cached meanwhile are outdated
 
     def cool_down(self, seconds: float) -> bool:
-        """Unload the model if it has been unused for ``seconds``; return whether it has."""
+        """Unload the model if it has been unused for ``seconds``; return whether it was unused that long."""
         embedder = self.embedder
         if not isinstance(embedder, Unloadable) or embedder.idle_seconds < seconds:
             return False
@@ -214,7 +214,7 @@ class QueryEmbedder:
             found: numpy.ndarray = (await asyncio.to_thread(embedder.embed, [text]))[0]
         except EmbedderError as error:
             # The embedder was just replaced and closed.
-            log.info("the query uses full text only: %s", error)
+            log.info("the query is answered by full-text search only: %s", error)
             return None
         if not stored:
             self._cache(text, found)
@@ -249,7 +249,7 @@ class QueryEmbedder:
         try:
             found: numpy.ndarray = (await in_thread(lambda: embedder.embed([text])))[0]
         except EmbedderError as error:
-            log.info("the query uses full text only: %s %s", error.code, error)
+            log.info("the query is answered by full-text search only: %s %s", error.code, error)
             if embedder is self.embedder:
                 self.on_answer(error)
             return None
@@ -277,9 +277,9 @@ def account(embedder: Embedder) -> tuple[str, str]:
 
 
 def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """Run ``work`` in a thread of its own.
+    """Run ``work`` in a new thread.
 
-    A call that hangs thus blocks neither a thread pool nor the exit of the daemon.
+    So a call that hangs blocks neither a thread pool nor the exit of the daemon.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()

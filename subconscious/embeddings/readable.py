@@ -22,7 +22,7 @@ With fewer, it may be in a language that the model was not trained on, such as H
 """
 
 OTHER_SCRIPTS = 0.1
-"""The largest share of letters of other scripts than the Latin one."""
+"""The largest share (0 to 1) of a text's letters that may belong to scripts other than Latin."""
 
 
 def in_latin_letters(text: str) -> bool:
@@ -40,5 +40,5 @@ def is_readable(text: str, least: float = LEAST_LETTERS) -> bool:
     text = text[:LETTERS]
     if not (has_letters(text) and in_latin_letters(text)):
         return False
-    pieces = len(bert_uncased().encode(text, LETTERS)) - 2  # without those for the beginning and the end
+    pieces = len(bert_uncased().encode(text, LETTERS)) - 2  # without [CLS] and [SEP]
     return sum(map(str.isalnum, text)) >= least * pieces

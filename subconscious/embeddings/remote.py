@@ -25,7 +25,7 @@ BLANK = "-"
 """The replacement for an empty text, which servers refuse."""
 
 LEAST = 256
-"""The fewest characters to which a text is truncated: if a model refuses even this, the length is not the reason."""
+"""The fewest characters to which a text is truncated: if a model refuses even this text, it is not too long."""
 
 SHORTEST = 1e-12
 """A vector with at most this norm is invalid: it is zero apart from rounding errors."""
@@ -35,7 +35,7 @@ TOO_LONG = re.compile(
     r"|exceed|input length",
     re.IGNORECASE,
 )
-"""A pattern that matches servers' messages about a text that is too long, as there is no common error code."""
+"""Matches servers' messages about a text that is too long; there is no common error code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class RemoteEmbedder(ABC):
 def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list[str]]:
     """Split texts, in order, into lists of at most ``count`` texts and ``characters`` characters.
 
-    A text with more characters is in a list of its own.
+    A longer text is alone in its list.
     """
     portion: list[str] = []
     size = 0

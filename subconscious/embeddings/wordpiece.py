@@ -2,7 +2,7 @@
 
 It returns the same ids as ``BertNormalizer``, ``BertPreTokenizer`` and ``WordPiece`` of the `tokenizers` package
 (Devlin et al. 2018, https://github.com/google-research/bert, tokenization.py), without its 30 MB of dependencies. There
-are two differences: "[SEP]" and the like in a text are text and not control tokens; and combining marks added to
+are two differences: "[SEP]" and similar words in a text are text, not control tokens; and combining marks added to
 Unicode since 2015, which the reference doesn't know, are recognised.
 """
 

@@ -1,4 +1,4 @@
-"""The folder of an export: files are written atomically, and never through a symbolic link.
+"""The export folder: files are written atomically, and never through a symbolic link.
 
 All files are opened relative to the folder's descriptor and without following links, so that no part of the path can be
 replaced by a link while the export runs.
@@ -24,7 +24,7 @@ LARGEST = 64 << 20
 
 
 class Folder:
-    """The open folder of an export. New files and sub-folders are accessible only to their owner."""
+    """An open export folder. New files and sub-folders are accessible only to their owner."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -62,12 +62,12 @@ class Folder:
                 with os.fdopen(os.open(draft, _CREATE, 0o600, dir_fd=folder), "wb") as file:
                     file.write(content)
                 os.replace(draft, base, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:  # on Ctrl-C, too: leave no draft behind
+            except BaseException:  # on Ctrl-C, too: leave no temporary file behind
                 _unlink(draft, folder)
                 raise
 
     def remove(self, name: str) -> None:
-        """Remove a file, and also its folder if the folder is then empty."""
+        """Remove a file; also remove its folder if the folder is empty afterwards."""
         try:
             with self._parent(name, make=False) as (folder, base):
                 _unlink(base, folder)
@@ -119,13 +119,13 @@ class Folder:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[Folder]:
-    """Open the folder of an export; create it with mode 0700. Raises RequestError if it is a link or another user's."""
+    """Open an export folder, or create it with mode 0700. Raises RequestError if it is a link or another user's."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, _FOLDER)
     except OSError as error:
         raise RequestError(
-            f"{path} can't be the folder of an export: {_why(error)}", "name another one: --out DIR"
+            f"{path} can't be used as an export folder: {_why(error)}", "name another folder: --out DIR"
         ) from error
     try:
         if os.fstat(descriptor).st_uid != os.getuid():

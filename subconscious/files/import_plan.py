@@ -41,10 +41,10 @@ class State(StrEnum):
     """Signed by this store, but the store no longer has the memory."""
     UNCHANGED = "unchanged"
     OLDER = "older"
-    """Signed by this store, but the memory has changed since; the stored version is kept."""
+    """Signed by this store, but the memory changed after the export; the stored version is kept."""
     EDITED = "edited"
     CONFLICT = "conflict"
-    """Edited, and the memory has changed since the export."""
+    """The note was edited, and the memory changed after the export, too."""
     NEW = "new"
     KNOWN = "known"
     """Imported before, with the same text."""
@@ -63,7 +63,7 @@ class ImportedNote:
 
     @property
     def text(self) -> str:
-        """The statement, or else the content of the record."""
+        """The statement; if there is none, the content of the record."""
         return self.statement or (self.record.memory.content if self.record else "")
 
     @property

@@ -68,7 +68,7 @@ async def import_notes(
 
 
 async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
-    """Apply the edits in a note to its memory; a person vouches for the note."""
+    """Apply the edits in a note, for which a person has vouched, to its memory."""
     assert one.memory is not None  # noqa: S101 - only notes about a stored memory are edited
     memory, act, reason = one.memory, uuid4().hex, f"edited in {one.note.name}"
     try:

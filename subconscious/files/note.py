@@ -141,7 +141,7 @@ def _escaped(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Undo `_escaped`. An even number of backslashes escapes nothing: a person wrote them, and they stay."""
+    """Undo `_escaped`. An even number of backslashes is not an escape: a person wrote these, so they stay."""
     return _ESCAPE.sub(lambda found: found[0][: len(found[0]) // 2] if len(found[0]) % 2 else found[0], text)
 
 

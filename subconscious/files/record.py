@@ -173,7 +173,7 @@ def parse_record(raw: object) -> Record:
         first = error.errors()[0]
         raise RecordError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     if record.memory.kind not in KINDS:
-        raise RecordError(f"there is no kind {record.memory.kind[:50]!r}")
+        raise RecordError(f"there is no memory kind {record.memory.kind[:50]!r}")
     if (record.project is None) != (record.memory.scope is Scope.USER):
         raise RecordError("its scope and its project contradict each other")
     return record

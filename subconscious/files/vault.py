@@ -1,7 +1,7 @@
-"""Updates the folder of an export: writes changed notes, and removes notes of memories that are no longer selected.
+"""Updates an export folder: writes changed notes, and removes notes of memories that are no longer selected.
 
-A manifest lists the files that an export wrote, with the digests of their contents. A file that has been edited since
-then is neither overwritten nor removed, because its text may exist nowhere else.
+A manifest lists the files that an export wrote, with the digests of their contents. A file that was edited after
+the export is neither overwritten nor removed, because its text may exist nowhere else.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str
     """Mark edited notes as imported, so that the next export may overwrite them unless they are edited again.
 
     ``statements`` has each note's imported statement, by file name. An import applies only edits of statements, kinds
-    and tags, so a note that has other edits, too, is copied first. Return the names of the copies.
+    and tags, so a note with other edits is copied first. Return the names of the copies.
     """
     manifest = read_manifest(folder)
     copies: list[str] = []

@@ -1,8 +1,8 @@
 """Reads and writes the subset of YAML that front matter needs: plain keys with scalars or lists of scalars.
 
 A YAML library would be a dependency for a few lines of text, and hostile files exploit YAML's anchors, tags and merges.
-Values are written as JSON, which every YAML 1.2 parser reads. The forms that editors write are read, too: plain and
-quoted scalars, also folded over several lines, and lists in brackets or with a dash on each line. Anything else is
+Values are written as JSON, which every YAML 1.2 parser reads. The forms that editors write are also read: plain and
+quoted scalars, even folded over several lines, and lists in brackets or with a dash on each line. Anything else is
 refused with the number of its line.
 """
 

@@ -20,7 +20,7 @@ def effect_of(event: Mapping[str, Any]) -> Effect:
 
 
 def still_holds(event: Mapping[str, Any], memory: Memory | None) -> bool:
-    """Whether a memory is still active, or still archived, as an event left it; True for any other event."""
+    """Whether a memory is still as an event left it, active or archived; True for events that did neither."""
     if event["subject"] != "memory" or not (effect_of(event) or event["action"] == "create"):
         return True
     return memory is not None and (event["after"] or {}).get("archived_at") == memory.archived_at

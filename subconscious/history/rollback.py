@@ -72,7 +72,7 @@ class SessionAdditions:
 async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditions:
     """Return what a rollback of the session would withdraw; nothing is changed.
 
-    A memory that other sessions stated too would stay; only its number of repetitions would be reduced.
+    A memory that another session stated, too, would stay, with a lower number of repetitions.
     """
     own_captures = [one for one in await captures.all_of_session(tx, session_id) if one["status"] in NOT_CLOSED]
     contributions = await _contributions(tx, session_id, own_captures)
@@ -208,7 +208,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
 async def _in_force(tx: aiosqlite.Connection, session_id: str) -> Event | None:
     """Return the event of the latest rollback of a session; None if there is none or it has been undone.
 
-    Other events of the session, such as those that hooks record, make no difference.
+    Other events of the session, such as those that hooks record, are ignored.
     """
     done = await events.latest(tx, "session", session_id, action=DONE)
     back = await events.latest(tx, "session", session_id, action=UNDONE)
@@ -243,7 +243,7 @@ async def _restore_decisions(tx: aiosqlite.Connection, decided: NumberedRows, wh
 
 
 async def _restore_links(tx: aiosqlite.Connection, linked: NumberedRows, why: str) -> tuple[tuple[int, str], ...]:
-    """Restore the status of withdrawn links, except links on which a person has decided since the rollback."""
+    """Restore the status of withdrawn links, except links that a person has decided on after the rollback."""
     done = []
     for link_id, status in linked:
         if (link := await links.find(tx, link_id)) is not None and link.status == WITHDRAWN:

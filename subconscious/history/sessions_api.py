@@ -26,7 +26,7 @@ from subconscious.wire.captures import reviewed
 from subconscious.wire.fields import fields_of, list_of
 
 MCP_EVENT = "mcp"
-"""The event name with which memories are recorded that the model requested through the MCP server."""
+"""The event name that is recorded for memories that the model requested through the MCP server."""
 
 TOOL_NAME = re.compile(r"memory_[a-z]+")
 """The names of MCP tools. Only such a name is stored as the reason, so that the model can't store free text."""
@@ -74,7 +74,7 @@ class Past(Handler):
         return await explain.explain_session(self.app, session, everything=args.all)
 
     async def cmd_import_plan(self, args: Args) -> wire_imports.ImportPlanResult:
-        """Return the files that an import would read, and the cost of a model that reads them."""
+        """Return the files that an import would read, and what it would cost if a model also read them."""
         project = "" if args.everywhere or not args.cwd else args.cwd
         files = await importing.plan(self.app, args.paths, project)
         return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
@@ -116,7 +116,7 @@ class Past(Handler):
             Surface(session_id, MCP_EVENT, time(), memory.id, memory.content_hash, place, reason, 1.0, 1.0)
             for place, memory in enumerate(known.values(), start=1)
         ]
-        # The rows of a hook's answer that did not arrive are withdrawn as a range of ids: insert no other row into it.
+        # If a hook's answer does not arrive, its rows are withdrawn as a range of ids: keep other rows out of it.
         async with self.app.signals.answering[session_id], self.app.database.write() as tx:
             await surfaces.record(tx, project.id, given)
         return {"session_id": session_id, "given": len(given)}

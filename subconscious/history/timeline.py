@@ -86,7 +86,7 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> li
 
 
 async def _involved(app: App, acts: Sequence[Sequence[Event]], heads: Sequence[Event]) -> Mapping[int, Memory]:
-    """Return, by id, the memories that the acts' most important events are about, and those that the acts linked."""
+    """Return, by id, the memories that are the subjects of ``heads``, and the memories that the acts linked."""
     ids = {int(head["subject_id"]) for head in heads if head["subject"] == "memory"}
     ids.update(*(pair[1:] for pair in chain.from_iterable(map(linked_pairs, acts))))
     return await memories.get_many(app.database, sorted(ids))
@@ -134,7 +134,7 @@ def _session_of(event: Event) -> str | None:
 
 
 async def _given(app: App, before: int, limit: int, project_id: str | None) -> list[dict[str, Any]]:
-    """Return the latest times at which a session was shown memories, each with those memories."""
+    """Return the latest events at which sessions were shown memories, each with these memories."""
     rows = await surfaces.page(app.database, before, PAGE, project_id)
     became = await responses.of_surfaces(app.database, [row.surface for row in rows])
     response = {row.id: text for row, text in zip(rows, became, strict=True)}

@@ -24,7 +24,7 @@ Titles = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """The changes to undo: those recorded in ``events``, or, if there are none, the latest ``number`` changes.
+    """The changes to undo: those with ids in ``events``; if that is empty, the latest ``number`` changes.
 
     For the latest changes, ``daemon`` includes those by the daemon, and ``project_id`` limits them to a project.
     """
@@ -104,8 +104,8 @@ def _subject(step: Step) -> tuple[str, str]:
 def actor_of(act: Sequence[Event]) -> str:
     """Return who made a group of changes.
 
-    A group with any change by the user counts as the user's, such as when the daemon archives a memory that the user
-    replaced.
+    This is the user if the user made any of the changes; the daemon may have made others, such as archiving a memory
+    that the user replaced.
     """
     return "user" if any(event["actor"] == "user" for event in act) else act[0]["actor"]
 

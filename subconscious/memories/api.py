@@ -59,7 +59,7 @@ TAIL = 256 * 1024
 RECENT_PROMPTS = 3
 
 MIN_UNCONFIRMED_RELEVANCE = 0.4
-"""The lowest relevance (0 to 1) with which a search returns an unconfirmed memory."""
+"""The minimum relevance (0 to 1) of an unconfirmed memory that a search returns."""
 
 
 TEAM_SECONDS = 0.4
@@ -303,7 +303,7 @@ def _kinds(args: Search) -> tuple[str, ...]:
     named = (*args.kinds, *([args.kind] if args.kind else []))
     for kind in named:
         if kind not in KINDS:
-            raise RequestError(f"there is no kind {kind!r}", f"kinds are: {', '.join(KINDS)}")
+            raise RequestError(f"there is no memory kind {kind!r}", f"kinds are: {', '.join(KINDS)}")
     return tuple(dict.fromkeys(named))
 
 
@@ -362,7 +362,7 @@ class Moving(Handler):
         return {"project": {**projects.fields(chosen.project), "root": project.root}, "memories": chosen.memories}
 
     async def _chosen(self, project: projects.Project, wanted: str) -> projects.Lost:
-        """Return the project whose folder is missing and whose name or folder is ``wanted``.
+        """Return the project that has a missing folder, and the name or folder ``wanted``.
 
         Raises RequestError if there is no such project, or several.
         """

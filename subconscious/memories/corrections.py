@@ -84,7 +84,7 @@ async def correct(app: App, request: CorrectionRequest) -> Corrected:
 
 
 async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> Memory | None:
-    """Return the memory that is to replace ``memory``, if any. Raises RequestError if it is unsuitable for that."""
+    """Return the memory that will replace ``memory``, or None. Raises RequestError if that memory is unsuitable."""
     if request.other is None:
         return None
     other = await memories.get(app.database, request.other)

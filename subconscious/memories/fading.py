@@ -39,7 +39,7 @@ CURVE_DAYS = 400
 
 @dataclass(frozen=True, slots=True)
 class FadingMemory:
-    """A memory with its decay, and whether it is to be archived now."""
+    """A memory with its decay; ``due`` is true if the memory should be archived now."""
 
     id: int
     facts: Facts
@@ -62,7 +62,7 @@ class Report:
 
 
 def policy_of(settings: Settings) -> tuple[Policy, Terms]:
-    """Return the policy by which memories are archived, and the parameters of the decay formulas, from the settings."""
+    """Return the archive policy, and the parameters of the decay formulas, that the settings define."""
     return POLICIES[settings.archive_policy], terms_of(settings)
 
 
@@ -118,7 +118,7 @@ async def _archive_found(app: App, looked: int, found: Sequence[FadingMemory], n
 async def daily(app: App, now: float | None = None) -> Report | None:
     """Archive faded memories; return None if that is switched off, or if the last run was less than half a day ago.
 
-    If so many memories have faded that the clock may be wrong, it archives nothing and returns None, too.
+    If so many memories have faded that the clock may be wrong, nothing is archived, and None is returned as well.
     """
     at, started = time() if now is None else now, perf_counter()
     if (
@@ -154,7 +154,7 @@ def _assessed(page: Mapping[int, Facts], policy: Policy, decay_terms: Terms, now
 
 
 async def _archive(app: App, ids: Sequence[int], now: float, act: str) -> list[int]:
-    """Archive memories that are still faded (one may have been used meanwhile); return the ids of the archived ones."""
+    """Archive those memories that are still faded (some may have been used since the check); return their ids."""
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     policy, decay_terms = policy_of(app.recall_context().settings)

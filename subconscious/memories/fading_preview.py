@@ -21,7 +21,7 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.memories import memory_fields
 
 MOST_EXAMINED = 8
-"""The most memories that are examined for each memory in the list of those that will fade next."""
+"""How many memories are examined, at most, for each entry in the list of memories that fade next."""
 
 VALID_FOR = 60.0
 """Seconds for which a preview is reused if the store does not change: memories age in days."""
@@ -31,7 +31,7 @@ VALID_FOR = 60.0
 class Standing:
     """A preview of the archiving of faded memories.
 
-    ``due`` are the most faded of the memories to archive now, ``total`` is how many there are in all. ``coming`` has
+    ``due`` are the most faded of the memories to archive now, ``total`` the number of all these. ``coming`` has
     the days until other memories are to be archived, by memory id, soonest first. ``active`` is the number of memories
     in use, ``states`` their number in each state.
     """
@@ -79,7 +79,7 @@ async def preview(app: App, project_id: str | None, now: float, limit: int) -> w
 
 
 async def _standing(app: App, project_id: str | None, now: float, limit: int) -> Standing:
-    """Return the preview; the latest one is reused if it is recent and the store has not changed since."""
+    """Return the preview; reuse the latest preview if it is recent and the store has not changed after it."""
     policy, terms = policy_of(app.recall_context().settings)
     latest: LatestStanding = app.services.setdefault(LatestStanding, LatestStanding())
     # The version is read before the facts: a change in between makes the next preview read again.

@@ -45,7 +45,7 @@ SHOWN = 60
 class RememberRequest:
     """A statement to remember, with its secrets already redacted.
 
-    ``kind``, ``scope`` and ``tags`` are None or empty unless they were stated.
+    ``kind``, ``scope`` and ``tags`` are None or empty if the request does not state them.
     """
 
     text: str
@@ -59,7 +59,7 @@ class RememberRequest:
     tags: tuple[str, ...] = ()
 
     def candidate(self) -> Candidate:
-        """Return the candidate. The rules determine kind, scope, tags and files unless the request states them."""
+        """Return the candidate. Rules find the files, and a kind, scope and tags that the request lacks."""
         text = f"Remember: {self.text}"
         turn = Turn(self.turn_id, "", Role.USER, Origin.USER, text, self.at, self.file, 0, 0, self.branch)
         read = next(iter(extract([turn])), None)

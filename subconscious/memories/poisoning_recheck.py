@@ -58,7 +58,7 @@ async def look_again(app: App) -> int:
         app.signals.unrendered |= changed
     if gone:
         await app.embedding.refresh(gone)
-        log.warning("%d memories were quarantined: `subconscious review --status quarantined`", quarantined)
+        log.warning("%d memories were quarantined; to see them: subconscious review --status quarantined", quarantined)
     return quarantined
 
 
@@ -105,9 +105,9 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
 
 
 async def ask_again(app: App) -> int:
-    """Request a model's opinion on flagged captures and memories.
+    """Ask a model to judge flagged captures and memories.
 
-    Return how many captures got an opinion, plus how many memories were quarantined because of one; 0 without a model.
+    Return how many captures it judged, plus how many memories it made us quarantine; 0 without a model.
     """
     if not app.llm.on or not app.config.current.poisoning:
         return 0
@@ -122,9 +122,9 @@ async def ask_again(app: App) -> int:
 
 
 class SecondLooks:
-    """Requests a model's opinion on flagged captures or memories, a few in each round of maintenance.
+    """Asks a model to judge flagged captures or memories, a few in each round of maintenance.
 
-    It stops after ``ASKED_A_ROUND`` opinions, or after the same number of sessions without an answer. Each request uses
+    It stops after ``ASKED_A_ROUND`` answers, or after the same number of sessions without an answer. Each request uses
     the key of the session from which the text comes.
     """
 
@@ -142,7 +142,7 @@ class SecondLooks:
         return llm.asker(session_id) if llm.may_ask(session_id) else None
 
     async def take(self, session_id: str, note: Note, verdict: Verdict) -> Verdict | None:
-        """Request a model's opinion on one flagged memory or capture; return None if there is no answer in this round.
+        """Ask a model to judge one flagged memory or capture; return the verdict, None if it does not answer now.
 
         A session that gets no answer (it may have reached its spending cap) does not block other sessions.
         """
@@ -157,7 +157,7 @@ class SecondLooks:
 
 
 async def _ask_about_stored(app: App) -> int:
-    """Request opinions on memories that a later check flagged; quarantine memories that the model finds dangerous."""
+    """Ask a model about memories that a later check flagged; quarantine those that it finds dangerous."""
     gone: list[int] = []
     quarantined, looks = 0, SecondLooks(app)
     for memory in await poison.flagged(app.database, VERSION, LOOKED_AT):

@@ -1,7 +1,7 @@
 """Decides which requests may reach the web page, by a request's headers and the page's keys alone.
 
-Browsers send a cookie to all ports of a host, so another web server on this machine would receive ours. To prevent
-that, the cookie is limited to a secret path.
+Browsers send a cookie to all ports of a host, so another web server on this machine would receive this page's
+cookie. To prevent that, the cookie is limited to a secret path.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ BUTTONS: Mapping[tuple[str, str], str] = {
 
 EXPLAINED: Mapping[str, str] = {
     "Forget": "Archives the memory and undoes its storage: the capture behind it is discarded or waits for review",
-    "Bring back": "Puts the memory back in use: sessions are given it again",
+    "Bring back": "Puts the memory back in use: sessions get it again",
     "Archive again": "Takes the memory out of use again; it can still be brought back",
 }
-"""The tooltips of buttons whose labels do not say everything, by label."""
+"""Tooltips for buttons that need more explanation than their label, by label."""
 
 SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
-"""By the effect of a change: what has been done to the memory since, so that the change can no longer be undone."""
+"""By the effect of a change: what was done to the memory afterwards, so that the change can no longer be undone."""
 
 
 def action(event: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ BEFORE_FILE: Mapping[str, str] = {
 """The page's words for recorded reasons that refer to a file; ``{}`` stands for the file's name."""
 
 _VERBS = re.compile(r"\A(?:names|shares)\b")
-"""Matches reasons that begin with a verb, so that a subject has to be added."""
+"""Matches reasons that begin with a verb and therefore need a subject."""
 
 _SHARE = re.compile(r"\d+ of its ", re.ASCII)
 """Matches the record that an answer repeated some of a memory's words or names, such as "3 of its names"."""
@@ -61,7 +61,7 @@ def why(reason: str, event: str, about: str = "") -> str:
 
 
 def _how(how: str, what: str) -> str:
-    """Return the words that follow a reason and say how a memory fits."""
+    """Return the second part of a reason, which says how the memory fits."""
     if what not in WRITTEN and not what.startswith("a decision"):
         return f": {how}"
     words = how.removeprefix("shares ")

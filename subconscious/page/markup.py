@@ -28,7 +28,7 @@ def statement(memory: Mapping[str, Any]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line: the part before the first block of code, or all of it if it begins with one."""
+    """Return a text in one line: the part before the first code block; all of a text that begins with a code block."""
     before, *more = FENCED.split(text)
     return " ".join((before if before.strip() else " ".join(more)).split())
 

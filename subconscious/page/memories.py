@@ -21,7 +21,7 @@ from subconscious.store.filters import Filter
 PAGE = 50
 SURFACES_SHOWN = 20
 LIKELY = 0.2
-"""The share of the best hit's relevance that a hit without any of the query's words needs to count as a match."""
+"""A hit without any word of the query matches only with this share of the best hit's relevance."""
 STATES = {"active": "In use", "archived": "Archived", "unconfirmed": "Not confirmed"}
 SPANS = {"": "Any time", "yesterday": "Since yesterday", "7d": "Last 7 days", "30d": "Last 30 days"}
 
@@ -63,7 +63,7 @@ async def _memories(request: Request) -> Response:
 
 
 def _chosen(request: Request) -> dict[str, Any]:
-    """Return the filters that a browser's request sets, and the defaults of those that it does not set."""
+    """Return the filters of a browser's request, with the defaults for filters that it does not set."""
     given = request.query_params
     page = given.get("page", "1")
     return {

@@ -100,7 +100,7 @@ def undone_changes(items: Sequence[Item]) -> set[int]:
 
 
 def _sorts(item: Item) -> set[str]:
-    """Return the filters that show an item. A new memory that replaced another counts as new and as a change."""
+    """Return the names of the filters that show an item. A new memory that replaced another is under two filters."""
     if item["sort"] == "given":
         return {"given"}
     is_new = (item["subject"], item["action"]) == ("memory", "create")

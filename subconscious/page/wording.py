@@ -55,7 +55,7 @@ NEW = (
     ("capture", "edited"),
 )
 GONE = ("archive", "rejected", "purge", "expired", "rollback")
-"""Actions that remove something and have a colour of their own on the timeline."""
+"""Actions that remove something; the timeline shows them in a special colour."""
 
 OCCASIONS = (
     ("start", "given when it started"),

@@ -55,7 +55,7 @@ def check_text(text: str, *, typed: bool = False) -> Verdict:
 
 
 def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
-    """Return the verdict for some findings: their highest level, or medium if several rules have only low findings.
+    """Return the verdict for findings: their highest level, but medium for low findings of several rules.
 
     For typed text, the level is lowered by one unless ``_disarms`` or ``_drops_and_more`` applies to the findings.
     """

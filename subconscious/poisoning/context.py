@@ -24,7 +24,7 @@ ALIKE = 0.5
 """Two statements have the same subject if the longer one contains this share of the shorter one's words."""
 
 RECALLED = 0.6
-"""One text repeats another if they have at least this share of the hashes of the shorter text in common."""
+"""One text repeats another if both have at least this share of the shorter text's hashes."""
 
 TOGETHER = 3
 """The number of words per hash."""

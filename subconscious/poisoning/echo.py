@@ -127,7 +127,7 @@ class Traced:
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
-    """Return the candidates; those whose words a tool had printed before get the tool as their origin."""
+    """Return the candidates. If a tool had printed a candidate's words before, its origin becomes the tool."""
     return [one.candidate for one in trace(candidates, confirmed)]
 
 
@@ -344,7 +344,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 
 
 def _lookalikes(candidate: Candidate) -> Iterator[tuple[str, Words]]:
-    """Yield each package in a candidate's text whose name is nearly that of another one there, and the name's words."""
+    """Yield pairs of packages in a candidate's text with nearly the same name: each name, with its words."""
     found = {match["name"]: bool(match["quote"]) for match in _PACKAGE.finditer(candidate.content)}
     for one, other in combinations(list(found.items())[:MOST_PACKAGES], 2):
         if _look_alike(one, other):

@@ -1,6 +1,6 @@
 """Reasons not to show a statement of the assistant to sessions before it is confirmed.
 
-Some of an assistant's findings come from planted text, and their style is that of honest ones. So every statement on a
+Some of an assistant's findings come from planted text, and look like honest findings. So every statement on a
 topic that an attacker needs is rejected here, until a person confirms it: commands, addresses, credentials,
 permissions, checks, policies. The remaining statements describe how the code in the project behaves.
 

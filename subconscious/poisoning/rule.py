@@ -23,7 +23,7 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """Returns whether a match is about some instructions only, or part of a product; its level is then one lower."""
+    """Returns whether a match is only about some instructions or a part of a product, which lowers its level by one."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -71,5 +71,5 @@ def row(
 
 
 def _either(pattern: str) -> str:
-    """Return a pattern that also matches words in which folding turned a capital of `_CAPITALS` into a Latin letter."""
+    """Return a pattern that also matches words in which ``fold`` changed a capital of `_CAPITALS` to a Latin letter."""
     return pattern if pattern.isascii() else pattern.translate(_EITHER)

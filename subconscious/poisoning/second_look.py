@@ -1,4 +1,4 @@
-"""Tier 2 of the poisoning check: a model's opinion on texts that tier 1 flagged.
+"""Tier 2 of the poisoning check: a model judges the texts that tier 1 flagged.
 
 The text is sent as JSON between markers with a random number that its author can't know. The reply must match a schema,
 in which level and threat are choices of fixed words, so the text can't change its form. On any failure, the verdict of
@@ -60,7 +60,7 @@ Note = Mapping[str, object]
 
 
 class Opinion(BaseModel):
-    """The JSON schema that the model's reply must match."""
+    """The model's judgement, and the JSON schema that its reply must match."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -71,7 +71,7 @@ class Opinion(BaseModel):
 
 
 async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
-    """Return the verdict combined with a model's opinion on a flagged note; None if no provider can answer now.
+    """Return the verdict combined with a model's judgement of a note; None if no provider can answer now.
 
     If the reply can't be used, ``verdict`` is returned unchanged: another request would cost money and fail again.
     """
@@ -96,7 +96,7 @@ def request(note: Note) -> Request:
 
 
 def combined(verdict: Verdict, opinion: Opinion) -> Verdict:
-    """Return the verdict of both tiers. The opinion may raise any level, but lower high and critical only to medium."""
+    """Return the verdict of both tiers. The model may raise any level, but lower high or critical only to medium."""
     stated = Level(opinion.level)
     least = Level.MEDIUM if verdict.level.rank >= Level.HIGH.rank else Level.NONE
     level = max((stated, least), key=lambda one: one.rank)

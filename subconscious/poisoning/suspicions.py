@@ -34,7 +34,7 @@ def noted(why: str | None) -> Suspicion:
 
 
 async def of_memories(database: Database, found: Sequence[Memory]) -> dict[int, str]:
-    """Return why memories may be poisoned, by id: by their captures or, without suspicious ones, by the latest check.
+    """Return, by id, why memories may be poisoned: because of their captures; failing that, by the latest check.
 
     Memories without suspicion are left out. A person's approval does not remove the suspicion, because the words are
     unchanged; a release from quarantine does.

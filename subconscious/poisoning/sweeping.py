@@ -12,7 +12,7 @@ import re
 from subconscious.poisoning.views import fold
 
 REACH = 30
-"""The number of characters after a match that are examined together with it."""
+"""How many characters after a match are examined together with the match."""
 
 _EARLIER = fold(
     r"\b(?:previo|anterior|arriba|acima|prece[dt]|ci-dessus|sopra|bisherig|vorherig|vorig|vorangeg|vorangehend|früher|obig|vorige|eerdere"

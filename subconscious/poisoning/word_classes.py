@@ -55,7 +55,7 @@ _CLASSES = {
 _TOKEN = re.compile(r"[a-z_][\w'-]{0,40}|[.;!?]|777")
 _MOST_TOKENS = 200
 NEAR, NEXT = 9, 3
-"""The distances, in words, within which two classes count as a pair (NEAR), and as a close pair (NEXT)."""
+"""The greatest distances, in words, of two classes that count as a pair (NEAR) and as a close pair (NEXT)."""
 
 
 @cache

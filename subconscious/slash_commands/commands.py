@@ -177,7 +177,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
 
 
 async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
-    """Explain why memories were stated: the memory with the typed id, or those that answer the typed question."""
+    """Explain the reasons for memories: the memory with the id that the user typed, or the answers to a question."""
     if not text:
         return _done(
             "Subconscious: no question was given. Type one, or a memory's id, after the command: /subconscious:why 12"
@@ -255,7 +255,7 @@ async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
 def _waiting(number: int, unconfirmed: int, note: str) -> str:
     """Return a message: how many captures wait, why the most suspicious ones may be poisoned, and how to see them.
 
-    ``unconfirmed`` is the number of unconfirmed memories, which a review offers, too.
+    ``unconfirmed`` is how many unconfirmed memories there are; a review offers them as well.
     """
     if not number and unconfirmed:
         known = _counted(unconfirmed, "unconfirmed memory", "unconfirmed memories")

@@ -106,7 +106,7 @@ def _not_understood(app: App, entry: Entry, text: str) -> str:
 
 
 async def _answer_question(app: App, entry: Entry, project: Project, is_yes: bool, doubt: str) -> Said:
-    """Answer the open question whether a statement replaces another; needs no code, since it changes a single link."""
+    """Answer the open question whether a statement replaces another; no code is needed to change one link."""
     if doubt:
         await refuse(app, entry, doubt)
         return Said(refusal("answer this", doubt))

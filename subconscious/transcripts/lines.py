@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 LONGEST_LINE = 32 << 20
-"""The longest line that is read, in bytes: requests to the model are smaller, so lines of turns are, too."""
+"""The longest line that is read, in bytes: requests to the model are smaller, and so are the lines of turns."""
 
 _HEAD_BYTES = 4096
 

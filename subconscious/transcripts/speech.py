@@ -1,7 +1,7 @@
 """Separates words that the user typed from text that the client wrote in the user's name.
 
-The formats are those of transcripts of clients 2.0 to 2.1. In doubt a text does not count as typed: a missed statement
-can be repeated, but a planted one would be believed.
+The formats are those of transcripts of clients 2.0 to 2.1. In doubt, a text does not count as typed: a user can
+repeat a missed statement, but a planted statement would be believed.
 """
 
 from __future__ import annotations

@@ -262,12 +262,12 @@ class _IndexCache:
 
 
 def _covers(index: SpokenWords, span: Span) -> bool:
-    """Whether an index can be extended to a span without a gap, and without growing too large."""
+    """Whether an index covers a span, or can be extended to cover it, without a gap and without becoming too large."""
     return index.begin <= span.begin <= index.end and span.end - index.begin <= LONGEST_SPAN
 
 
 def _is_of(index: SpokenWords, file: BinaryIO, inode: int) -> bool:
-    """Whether a file is the indexed file and has not been truncated since."""
+    """Whether a file is the indexed file, and has not been truncated after indexing."""
     longer = os.fstat(file.fileno()).st_size >= index.end
     return longer and read_head(file, inode, index.head.length) == index.head
 

@@ -147,7 +147,7 @@ class TurnBuilder:
             self._write_prompt(line, record, text)
 
     def _answer(self, text: str) -> str:
-        """Return a user's text without a secret that is recognisable only after the assistant's question before it."""
+        """Return a user's text without a secret that can be recognised only with the assistant's question before it."""
         if not self._said.endswith(("?", "?**")) or not text.strip():
             return text
         question = self._said.rpartition("\n")[2] + "\n"
@@ -276,7 +276,7 @@ class TurnBuilder:
             self._add_typed(line, {"uuid": f"queued-{key}"}, taken.text)
 
     def _unqueue(self, words: str) -> None:
-        """Mark a queued prompt as used, because it also has a line of its own."""
+        """Mark a queued prompt as used, because the transcript also has a separate line for it."""
         for index, item in enumerate(self._queue):
             if item.text == words:
                 self._queue[index] = Queued("", item.time, item.start, item.end)

@@ -1,4 +1,4 @@
-"""Reads who said what in a transcript. Tool output is read too: not to capture it, but to find copied words."""
+"""Reads who said what in a transcript. Tool output is also read: not to capture it, but to find copied words."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SOURCE_FILE = re.compile(
     r"|scala|clj|dart|lua|zig|sh|ya?ml|toml|json|avsc|graphql|tf|gradle|cmake|conf|ini|cfg|xml)(?![\w.])"
     r"|(?:^|/)(?:Dockerfile|Makefile|CMakeLists\.txt|CODEOWNERS)(?![\w.])"
 )
-"""Names of files that contain code or settings; all other files contain prose."""
+"""Matches names of files with code or settings; the content of all other files counts as prose."""
 
 _SHOWS_SOURCE = re.compile(
     rf"(?:cat|head|tail|nl|sed -n)(?: -[\w-]{{1,20}}| ['\"]?\d[\d,p$]{{0,20}}['\"]?)*"
     rf"(?: [\w./@+-]{{1,200}}(?:{SOURCE_FILE.pattern}))+"
 )
-"""A command that only prints source files."""
+"""Matches a command that only prints source files."""
 
 LONGEST_COMMAND = 1_000
 

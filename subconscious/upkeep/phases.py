@@ -62,7 +62,7 @@ class Phase:
 
 
 async def orphans(app: App, run: Run) -> Step:
-    """Repair inconsistencies between tables and indexes, one check per step; at last, delete old prompts."""
+    """Repair inconsistencies between tables and indexes, one check per step; finally, delete old prompts."""
     number = int(run.cursor or 0)
     if number == len(health.CHECKS):
         return Step(None, {"prompts dropped": await _drop_prompts(app)})
@@ -125,7 +125,7 @@ def _problems_of_copy(draft: Path, database: Path, *, as_is: bool) -> list[str]:
 
 
 async def stats(app: App, run: Run) -> Step:
-    """Report the numbers of memories and waiting captures and the size of the database, for the log."""
+    """Report how many memories and waiting captures there are, and the size of the database, for the log."""
     del run
     counted = await memories.counts(app.database, None)
     counts = {"active": counted["active"], "archived": counted["archived"]}
@@ -152,7 +152,7 @@ async def compact(app: App, run: Run) -> Step:
 
 
 async def reembed(app: App, run: Run) -> Step:
-    """Queue for embedding the memories that have only an older model's vector, or whose embedding failed."""
+    """Queue memories for embedding if they have only an older model's vector, or if their embedding failed."""
     del run
     if app.embedding.current.model:
         from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
@@ -237,7 +237,7 @@ async def recurring(app: App, run: Run) -> Step:
 
 
 async def render(app: App, run: Run) -> Step:
-    """Render all projects, because dates and decay also change for projects without activity."""
+    """Render the files of all projects: in projects without activity, dates and decay change as well."""
     del run
     return Step(None, {"projects": await rendering.render_everything(app)})
 

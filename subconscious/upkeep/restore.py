@@ -28,7 +28,7 @@ LATEST = "latest"
 
 @dataclass(frozen=True, slots=True)
 class RestorableCopy:
-    """A copy with its size and number of memories; ``fault`` says why it can't be restored."""
+    """A copy with its size and number of memories; ``fault`` says why it can't be restored ("": it can)."""
 
     copy: Copy
     size: int
@@ -82,7 +82,7 @@ def _latest(home: Home) -> Path:
 
 
 def put_back(home: Home, copy: Path) -> tuple[Health, Path | None]:
-    """Replace the database by a copy; return the state of the new database, and the path of the old one.
+    """Replace the database with a copy; return the state of the new database, and the path of the old one.
 
     Raises DaemonError while a daemon holds the lock, StoreError for an unusable copy.
     """

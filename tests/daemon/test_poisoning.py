@@ -267,7 +267,7 @@ def test_a_capture_is_shown_under_its_number_before_and_after_a_decision(running
     assert SUSPECT in shown
     assert "suspicion: medium" in shown
     assert (
-        "It waits for your review. No session is shown it until you approve it. "
+        "It waits for your review. Sessions do not get it until you approve it. "
         f"Decide: subconscious review approve {number}" in shown
     )
     person(running, "reject", ids=[number])

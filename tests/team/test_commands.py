@@ -67,7 +67,7 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     ann("remember", "Amounts are kept in integer cents, because floats lost a cent.")
     assert "To exchange them: subconscious sync" in ann("share", "1")
     said = ann("team", "join", "shop", "--create", "--store", ann.store, "--yes")
-    assert "Joined shop as ann (maintainer). 1 memory that this project shares is sent now." in said
+    assert "Joined shop as ann (maintainer). 1 memory that this project shares is being sent." in said
     assert "not a member of a project shop" in ben("team", "join", "shop", "--store", ben.store, "--yes", code=1)
     assert "ben author" in ann("team", "member", "ben", "author")
     assert "Joined shop as ben (author)." in ben("team", "join", "shop", "--store", ben.store, "--yes")

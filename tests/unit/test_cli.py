@@ -385,7 +385,7 @@ def test_the_model_cannot_decide(
 def test_a_memory_that_starts_leave_out_says_so(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     counts = {"used": 0, "repeated": 0, "violated": 0, "unheeded": 3, "given": 3}
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": [], "responses": counts, "left_out": True}
-    assert "sessions do not start with it any more" in run(capsys, "show", "12")[1]
+    assert "new sessions no longer start with it" in run(capsys, "show", "12")[1]
     shown = " ".join(run(capsys, "why-surfaced", "12")[1].split())
     assert "the last 3 sessions did not use it, so sessions do not start with it any more" in shown
 
@@ -456,7 +456,7 @@ def test_a_purge_says_what_becomes_of_copies_on_a_team_s_server(
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     _, out, _ = run(capsys, *command.split())
     assert f"2 of these memories are shared on the team's server. {said}" in " ".join(out.split()).replace(
-        "After the purge, this machine no longer knows which ones, ", ""
+        "After the purge, this machine no longer knows which they are, ", ""
     )
 
 

@@ -113,9 +113,9 @@ def test_full_help_describes_every_command_once_in_its_group(
         ("list --lmit 3", "unknown argument '--lmit'; did you mean --limit?"),
         ("list --limit -3", "-3 is below 0"),
         ("list --limit 12345678901234567890", "12345678901234567890 is too large"),
-        ("forget 12345678901234567890123456", "there is nothing with the number 12345678901234567890123456"),
-        ("review approve 12345678901234567890", "there is nothing with the number 12345678901234567890"),
-        ("links #12345678901234567890", "there is nothing with the number 12345678901234567890"),
+        ("forget 12345678901234567890123456", "there is nothing with the id 12345678901234567890123456"),
+        ("review approve 12345678901234567890", "there is nothing with the id 12345678901234567890"),
+        ("links #12345678901234567890", "there is nothing with the id 12345678901234567890"),
         ("import ", "the path is empty; for the current folder, write a dot"),
         ("import --project  notes", "the path is empty"),
         ("export --out ", "the path is empty"),
@@ -224,7 +224,7 @@ def test_an_output_on_a_full_disk_is_told_in_one_line(daemon: StubDaemon) -> Non
     assert code == 1
     assert errors.splitlines() == [
         "error: the output can't be written: No space left on device",
-        "  free space on the disk of the output",
+        "  free space on the disk you write to",
     ]
 
 

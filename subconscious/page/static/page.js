@@ -1,4 +1,4 @@
-// The scripts of the page: keyboard shortcuts, selection of many, live updates, charts and the graph.
+// The scripts of the page: keyboard shortcuts, selecting several rows, live updates, charts and the graph.
 // All text comes from the server, escaped; nothing here turns text into HTML.
 "use strict";
 
@@ -10,7 +10,7 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.submit();
 });
 
-// Selection of many: the buttons work as soon as a row is selected. Rows in a closed <details> are not selected.
+// Selecting several rows: the buttons work as soon as a row is selected. Rows in a closed <details> are not selected.
 const listed = (form) => [...form.querySelectorAll("input[name=id]")].filter((box) => !box.closest("details:not([open])"));
 
 function countChosen(form) {
@@ -117,7 +117,7 @@ function showProblem(text) {
   document.getElementById("notice").replaceChildren(box);
 }
 
-// Live updates reload the first page of the timeline. If the user has scrolled down, a button offers to do so.
+// Live updates reload the first page of the timeline. If the user has scrolled down, a button appears instead.
 function listen(sign) {
   const items = document.getElementById("items");
   const fresh = document.getElementById("fresh");
