@@ -28,7 +28,7 @@
         └── CapReachedError  the call would exceed a spending cap: the work waits
 
 Each error has a code, which the docs explain, and a remedy: a sentence that says what the user can do. Expected
-outcomes (an admission, a verdict) are values, not exceptions.
+outcomes, such as the rejection of a statement, are return values, not exceptions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ CAPTURE_STATES = {
 
 
 class OnlyCaptureError(NotFoundError):
-    """The id is a capture's, not a memory's; the capture waits, was discarded, or became a memory with another id."""
+    """The id belongs to a capture, not to a memory. The message says what happened to the capture."""
 
     code = "E025"
 
@@ -168,7 +168,7 @@ class EmbedderKeyError(EmbedderError):
 
 
 class EmbedderBusyError(EmbedderError):
-    """The embedder can't answer now. ``retry_after`` is the pause that it requests in seconds, None if unknown."""
+    """The embedder can't answer now. ``retry_after`` is the pause that it asks for, in seconds; None if unknown."""
 
     code = "E052"
 
@@ -188,7 +188,7 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     usage: Usage | None = None
-    """Tokens charged despite the error, for example for a truncated answer; None if no tokens or unknown."""
+    """Tokens charged despite the error, such as for a truncated answer; None if none were charged or if unknown."""
 
 
 class KeyRefusedError(ProviderError):
@@ -200,7 +200,7 @@ class KeyRefusedError(ProviderError):
 class RateLimitedError(ProviderError):
     """The provider got too many requests or tokens.
 
-    ``retry_after`` is the pause it requests in seconds, None if unknown.
+    ``retry_after`` is the pause that the provider asks for, in seconds; None if unknown.
     """
 
     code = "E061"

@@ -1,4 +1,4 @@
-"""Values for search results (hits), and for records of memories added to sessions' contexts (surfaces)."""
+"""Search results (hits), and records that a memory was added to a session's context (surfaces)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.domain.trust import Repute
 
 @dataclass(frozen=True, slots=True)
 class EngineHit:
-    """The result of one search engine for a hit: its rank from 1, and its raw score (higher is better)."""
+    """How one search engine, such as `vector`, rated a hit: the rank (from 1) and the raw score (higher is better)."""
 
     engine: str
     rank: int
@@ -23,11 +23,11 @@ PRIORITY_WEIGHT = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found by a search: its relevance, its decay factor, and each engine's result.
+    """A memory found by a search, with its scores and the rating by each search engine.
 
     ``relevance`` (0 to 1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0 to
     1) only compares the hits of one query. ``priority`` (0 to 1) depends on whether sessions used the memory.
-    ``repute`` is None if it was not looked up.
+    ``repute`` (its reliability) is None if it was not looked up.
     """
 
     memory: Memory

@@ -1,6 +1,6 @@
 """The registry of memory kinds, such as decision, preference and lesson.
 
-To add a kind, add a row; validation, the model's schema, half-lives, promotion and searches by kind derive from it.
+To add a kind, add a row; validation, the schema for models, half-lives, promotion and searches by kind derive from it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The registry of link types: how one memory relates to another.
 
-To add a type, add a row; validation, prompts, drawing and the search for reasons (`why`) derive from it.
+To add a type, add a row; validation, prompts, graph drawings and the search for reasons (`why`) derive from it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DISCOVERABLE = tuple(name for name, row in LINK_TYPES.items() if row.group != "s
 
 
 def find_link_type(name: str) -> tuple[LinkType, bool] | None:
-    """Return the link type whose name or inverse is ``name``, and whether it is the inverse; None if there is none."""
+    """Return the link type whose name or inverse is ``name``, and whether ``name`` is the inverse; None if unknown."""
     wanted = name.strip().upper().replace("-", "_").replace(" ", "_")
     for row in LINK_TYPES.values():
         if wanted in (row.name, row.inverse):

@@ -65,7 +65,7 @@ class Strength(StrEnum):
 
     @property
     def prior(self) -> float:
-        """The confidence before it is refined: 0.9, 0.7 or 0.5."""
+        """The initial confidence: 0.9, 0.7 or 0.5."""
         return {Strength.EXPLICIT: 0.9, Strength.IMPLIED: 0.7, Strength.INFERRED: 0.5}[self]
 
 
@@ -88,7 +88,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message in a transcript, without private spans and without the context that hooks injected.
+    """One message in a transcript, without spans that the user marked as private and without context that hooks added.
 
     ``id`` is the client's uuid of the transcript line; it stays the same when a resumed or forked session repeats the
     line. ``start`` and ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt,
@@ -142,7 +142,7 @@ MODELS = "model-"
 """The prefix of the names of extractors that use a language model."""
 
 OBSERVED_ONCE, OBSERVED_OFTEN = "observed-once-1", "observed-1"
-"""The names of the extractors of failures in tool calls: failures of one session, and of several sessions."""
+"""The extractors of memories about failed tool calls: those seen in one session, and those seen in several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Candidate:
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     support: str = ""
-    """Further quotes that a model gave as evidence. Only the call that reviews the candidate reads them; not stored."""
+    """Further quotes that a model gave as evidence. Only the model's review of the candidate uses them; not stored."""
 
     @property
     def by_model(self) -> bool:
@@ -248,11 +248,11 @@ PROBABLY = "it was probably meant to last: "
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The result of the admission gate. ``verdict`` is None before the poisoning check has run.
+    """The decision of the admission gate on a candidate. ``verdict`` is None before the poisoning check has run.
 
-    ``reservation`` is why the candidate must not be injected before it is confirmed: "" if it may be injected,
-    None if this was not checked. ``doubtful`` means that it is uncertain whether a person typed the text, ``weak`` that
-    only the low confidence counted against the candidate.
+    ``reservation`` is the reason why sessions must not receive the statement before a person confirms it; "" means that
+    they may, None that this was not checked. ``doubtful`` means that it is uncertain whether a person typed the text,
+    ``weak`` that only the low confidence counted against the candidate.
     """
 
     decision: Decision
@@ -271,7 +271,7 @@ class Admission:
 
 
 class Relation(Enum):
-    """The relation of a statement to an earlier one; ``ENDS`` means that it only withdraws the earlier statement."""
+    """The relation of a statement to an earlier one; ``ENDS``: the new statement only withdraws the earlier one."""
 
     SAME = "same"
     REPLACES = "replaces"

@@ -1,4 +1,4 @@
-"""Names for what was learned from tool calls alone. This module imports nothing, because most commands load it."""
+"""Names that mark memories learned from tool calls alone. Imports nothing, because most commands load this module."""
 
 OBSERVED = "observed-"
 """The prefix of the names of extractors that learn from tool calls alone."""

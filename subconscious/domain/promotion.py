@@ -1,7 +1,7 @@
 """Promotion: decides which memories of a project count as project knowledge. Pure formulas.
 
 The score is the mean of three parts, each from 1 to 10. Recurrence is counted. Impact and specificity are estimated
-from the words, the kind and the links, without understanding the text.
+from the memory's wording, kind and links, without a language model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FLAGGED = "flagged"
 LEAST, MOST = 1.0, 10.0
 
 VIOLATION = 2
-"""Recurrence points per violation (the user repeated the memory), and the most impact points for all violations."""
+"""Recurrence points per violation (the user had to repeat the memory); also the most impact points for violations."""
 
 WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
@@ -63,7 +63,7 @@ _VAGUE = re.compile(
 )
 _FEW_WORDS = 5
 CACHED = 4096
-"""The most texts whose scores are cached, because a change of one text scores all texts of its project again."""
+"""The maximum number of cached scores: after a change of one text, all texts of its project are scored again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The lowest scores (1 to 10) with which a memory is promoted, and with which it is shown as observed."""
+    """The minimum scores (1 to 10) for a memory to be promoted, and for it to be shown as observed."""
 
     promoted: float = 7.0
     observed: float = 4.0
@@ -155,7 +155,7 @@ def is_trouble(words: str) -> bool:
 def specificity(memory: Memory) -> float:
     """Return the specificity score, estimated from the wording.
 
-    Scores of 1 to 3 stand for vague, scores of 4 to 6 for a direction, and scores of 7 to 10 for precise.
+    Scores of 1 to 3 mean vague, scores of 4 to 6 a general direction, and scores of 7 to 10 precise.
     """
     return _specificity(memory.content, bool(memory.files), bool(memory.rationale))
 

@@ -1,7 +1,7 @@
 """Computes how far a memory can be trusted. Pure; docs/protocol.md has the rules as a table.
 
-The origin of the text determines the highest trust that is possible without a person. Each reason to doubt lowers the
-trust by one step. Frequent repetition cancels one step for staleness or low confidence.
+The origin of the text determines the highest trust that is possible without a person's verification. Each reason
+to doubt lowers the trust by one step. Frequent repetition cancels one step for staleness or low confidence.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMAT
 """The highest trust for each origin before a person has verified the memory."""
 
 SURE = 0.7
-"""The confidence below which a memory's trust is lowered; the admission gate discards candidates below it."""
+"""The confidence below which a memory's trust is lowered; by default, the admission gate discards such candidates."""
 OFTEN = 3
 """The number of times a memory must have been stated for the repetition to cancel one step of doubt."""
 

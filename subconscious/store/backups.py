@@ -1,6 +1,6 @@
 """Backup copies of the database: create, verify, rotate.
 
-They are in ``backups/`` beside the database, readable by their owner only, and named by time and schema. A purge
+The copies are in ``backups/`` beside the database, readable by their owner only, and named by time and schema. A purge
 replaces all of them.
 """
 
@@ -44,7 +44,7 @@ def folder_of(database: Path) -> Path:
 
 
 def listing(database: Path) -> list[Copy]:
-    """Return the copies, latest first, without unfinished drafts.
+    """Return the copies, latest first, without the temporary files of unfinished copies.
 
     A copy with a time in the future was made while the clock was wrong, so its age is unknown. It is sorted as the
     oldest copy: otherwise it would count as the latest one and no new copy would be made.
@@ -95,11 +95,11 @@ def create_copy(database: Path, schema: int, spare: int = 0, verify: Verify | No
 
 
 def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
-    """Delete a draft of a copy and raise UnsoundStoreError if ``verify`` finds a problem in it."""
+    """If ``verify`` finds a problem in a new copy, delete its temporary file and raise UnsoundStoreError."""
     if found := verify(draft):
         draft.unlink()
         raise UnsoundStoreError(
-            f"no copy of {database} was made, and older copies were kept: {'; '.join(found)}",
+            f"no new copy of {database} was made, older copies were kept; problems: {'; '.join(found)}",
             found,
             "run `subconscious doctor`",
         )
@@ -118,7 +118,7 @@ def checksum(path: Path) -> str:
 
 
 def checksums(database: Path) -> dict[str, str]:
-    """Return the checksum of each verified copy by the copy's name; copies by older versions have no checksum."""
+    """Return the checksums of verified copies, by file name. Copies by older versions have no checksum."""
     try:
         text = read_regular(database.with_name(CHECKSUMS), LARGEST_CHECKSUMS).decode("ascii", "replace")
     except OSError:
@@ -165,7 +165,7 @@ def _make_room(database: Path, needed: int) -> None:
         copies.pop().path.unlink(missing_ok=True)
     free = shutil.disk_usage(database.parent).free
     if free < needed:
-        raise StoreError(f"no room for a copy of {database}: {free // 2**20} MB are free", "free disk space")
+        raise StoreError(f"no disk space for a copy of {database}: {free // 2**20} MB are free", "free disk space")
 
 
 def require_sound(database: Path) -> None:

@@ -49,8 +49,8 @@ class SessionRef:
 def capture_key(candidate: Candidate) -> str:
     """Return a key that identifies a statement and its place in the transcript.
 
-    A turn that is read twice, from a resumed file or by a retried job, yields the same key. Each wording that a model
-    makes of a quote has a key of its own, even if rules captured the same quote.
+    If a turn is read twice, from a resumed file or by a retried job, the key is the same. For a model's candidates, the
+    key also depends on the wording, so it differs from the key of a capture that rules made from the same quote.
     """
     quote = content_hash(candidate.evidence.quote)
     said = f"\0{content_hash(candidate.content)}" if candidate.by_model else ""
@@ -103,7 +103,7 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
 
 
 def candidate_from(capture: Capture) -> Candidate:
-    """Rebuild the candidate from the capture that it was stored as."""
+    """Rebuild the candidate from which a capture was made."""
     return Candidate(
         evidence=Evidence(
             capture["evidence"],

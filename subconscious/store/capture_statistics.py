@@ -55,7 +55,7 @@ async def count_edited(database: Database, project_id: str | None) -> int:
 
 
 async def surface_counts(database: Database, project_id: str | None) -> SurfaceCounts:
-    """Count how often memories were shown to sessions and how often they were used; count the sessions and memories.
+    """Count how often sessions received memories and used them, and how many sessions and memories this concerns.
 
     Memories that a forked session inherited from its parent are not counted.
     """
@@ -105,7 +105,7 @@ class AutomaticCounts:
 
 
 def count_automatic(connection: sqlite3.Connection, sessions: int, auto: float, now: float) -> AutomaticCounts:
-    """Count the candidates of the latest ``sessions`` sessions; no review is needed from the confidence ``auto`` on."""
+    """Count candidates of the latest ``sessions`` sessions; ``auto`` is the threshold for storing without review."""
     values = {"sessions": sessions, "auto": auto - 1e-9, "now": now}
     return AutomaticCounts(*connection.execute(_LATEST, values).fetchone())
 
@@ -162,7 +162,7 @@ class Outcome:
 
 
 async def outcomes(database: Database) -> list[Outcome]:
-    """Return the outcomes of all captures that have one."""
+    """Return the outcomes of all captures; captures without an outcome so far are left out."""
     found = await database.rows(_OUTCOMES, {"soon": SOON_DAYS * DAY})  # type: ignore[arg-type]
     return [
         Outcome(

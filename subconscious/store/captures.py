@@ -160,7 +160,7 @@ async def find(tx: aiosqlite.Connection, capture_id: int) -> Capture | None:
 
 def _only(rows: Sequence[Any], capture_id: int) -> Capture:
     if not rows:
-        raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
+        raise NotFoundError(f"there is no capture {capture_id}", "run `subconscious review` to list waiting captures")
     return capture_from(rows[0])
 
 
@@ -169,7 +169,7 @@ async def insert_quarantined(
 ) -> None:
     """Create a quarantined capture for a memory without a capture, so that a person can decide on the memory.
 
-    If this was done before, the capture that was created then is quarantined again.
+    If the memory already has such a capture, that capture is quarantined again.
     """
     admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
     number = await free_id(tx, TABLE, memory_id)
@@ -259,7 +259,7 @@ async def all_of_session(tx: aiosqlite.Connection, session_id: str) -> list[Capt
 
 
 class SessionCapture(TypedDict):
-    """The columns of a capture that the limits on the captures of one session use."""
+    """The columns of a capture that are needed to apply the limits on captures per session."""
 
     id: int
     status: str
@@ -285,7 +285,7 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[SessionC
 
 
 async def rejected_texts(database: Database, project_id: str) -> list[str]:
-    """Return a project's texts that a person rejected or archived, or that are in quarantine."""
+    """Return the texts of a project's rejected or quarantined captures, and of memories that a person archived."""
     rows = await database.rows(
         "SELECT content FROM implicit_captures WHERE status = 'rejected' AND project_id = ?1"
         " UNION SELECT content FROM implicit_captures WHERE quarantined AND project_id = ?1"
@@ -330,12 +330,12 @@ async def by_key(database: Database, key: str) -> Capture:
     """Return the capture with a key (see ``capture_key``). Raises NotFoundError if there is none."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE capture_key = ?", (key,))
     if not rows:
-        raise NotFoundError("there is no such capture", "repeat the statement")
+        raise NotFoundError("there is no capture of this statement; it may have been purged", "state it in other words")
     return capture_from(rows[0])
 
 
 async def habit_memories(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[Memory]:
-    """Return the memories of a habit (such as how the project is tested), active memories first."""
+    """Return the memories about a habit (such as how the project is tested), active memories first."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM memories WHERE project_id = ? AND extractor = ? AND tags = ?"
         " ORDER BY archived_at IS NOT NULL, id",

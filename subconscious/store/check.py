@@ -54,7 +54,7 @@ def check(path: Path) -> Health:
 def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database for reading without creating files beside it.
 
-    Raises sqlite3.Error if it can't be opened, OSError if there is no file.
+    Raises sqlite3.Error if the database can't be opened, OSError if the file is missing or not a regular file.
     """
     # Even a reader creates the files -wal and -shm, unless the database is opened as immutable. Without a -wal that is
     # safe: the daemon, the only writer, removes the -wal only when it stops.

@@ -20,7 +20,7 @@ REFERS_TO = "REFERS_TO"
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """The result of reading one note's file. Without a ``memory_id``, the note is not searchable: see ``problem``."""
+    """The result of reading one note's file. If ``memory_id`` is None, the note is not searchable; see ``problem``."""
 
     project_id: str
     path: str
@@ -82,14 +82,14 @@ async def remove(tx: aiosqlite.Connection, row: NoteRecord) -> None:
 
 
 async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
-    """Set the path of the memory of a note that was renamed."""
+    """Set the path of a note's memory after the note was renamed."""
     before, after = await update_row(tx, "memories", memory_id, {"transcript": path})
     if after:
         await events.record(tx, "move", "memory", memory_id, reason="its file was renamed", before=before, after=after)
 
 
 async def without_file(database: Database, project_id: str) -> list[int]:
-    """Return the ids of active memories of notes whose file is gone: an undo can restore such a memory."""
+    """Return the ids of active copies of notes that no longer have a file; an undo may have restored such a copy."""
     found = await database.rows(
         # By default, the planner chooses the index of all memories of a project, which is slower. The extractor is a
         # literal, because SQLite can't use a partial index for a value that is bound later.

@@ -4,8 +4,8 @@ A connection runs one query after the other, so interactive requests have their 
 for maintenance's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
 short queries, and passing each to a thread and back takes several times as long as the query, especially while another
 thread computes. The few queries whose time grows with the store (full text, faded memories, all vectors of a project, a
-rare kind or a long period) would block the event loop, so they use a connection with a thread: hooks have one of their
-own; searches use the one that maintenance uses.
+rare kind or a long period) would block the event loop, so they use connections with a thread: hooks have their own, and
+searches share one with maintenance.
 
 Only the daemon writes, because it holds the lock of the state folder; `subconscious doctor` only reads. So no process
 waits for SQLite's writer lock, and an asyncio lock is enough to serialise the transactions.
@@ -79,7 +79,7 @@ class Database:
 
     @cached_property
     def for_search(self) -> Database:
-        """The view for searches: short queries use the hooks' connection, long queries the maintenance's connection."""
+        """The view for searches: short queries use the hooks' connection, long queries the one for maintenance."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:
@@ -110,8 +110,8 @@ class Database:
                 yield self.writer
                 await self.writer.commit()
             except BaseException:
-                # Also when cancelled, or when the commit fails, for example for a deferred foreign key: the next
-                # transaction must not include half of this one.
+                # Roll back also after cancellation or a failed commit (for example, because of a deferred foreign key):
+                # the next transaction must not include half of this one.
                 await self.writer.rollback()
                 raise
             finally:
@@ -145,7 +145,7 @@ class Database:
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
     """Open the database at ``path``; create it with mode 0600 if missing. Raises StoreError if it can't be opened."""
     make = connector or _connect
-    # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
+    # Closes all connections on errors and cancellation: an abandoned one would keep its file and its thread alive.
     async with AsyncExitStack() as unless_complete:
         opened: list[aiosqlite.Connection] = []
         try:

@@ -19,8 +19,8 @@ PURPOSE = "consolidation"
 DAY = 86_400.0
 
 # Excluded are memories that are pinned, superseded, in quarantine or covered by a summary; sources of a summary that
-# waits for review or was rejected by a person (unless they were reworded since); and ways out of failures, which name
-# commands.
+# waits for review or was rejected by a person (unless they were reworded since); and memories about failed commands,
+# whose text quotes the commands.
 _SUMMARISABLE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND m.project_id IS ?
  AND m.extractor NOT LIKE 'observed-%'
@@ -52,7 +52,7 @@ async def candidates(database: Database, project_id: str | None, limit: int) -> 
 
 
 async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[int]]:
-    """Return the pairs among ``ids`` that are linked, or proposed to be linked, as contradicting or superseding."""
+    """Return the pairs of ``ids`` with an active or proposed link by which one contradicts or supersedes the other."""
     known = set(ids)
     found = await links.of(database, ids, links.SHOWN, links.AFFECTS_VALIDITY)
     return {frozenset((one.source_id, one.target_id)) for one in found if {one.source_id, one.target_id} <= known}
@@ -98,7 +98,7 @@ async def is_known(database: Database, turn_id: str) -> bool:
 
 
 async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
-    """Store the sources of a summary's capture. Sources never change, so no events are recorded for them."""
+    """Store which memories a summary's capture was made from. No event is recorded, because this never changes."""
     await tx.executemany(
         "INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (?, ?, ?)",
         [(capture_id, source.id, source.content_hash) for source in sources],
@@ -141,7 +141,7 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
 
 
 async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return, by the id of each summary in ``ids``, its sources whose text has not changed since the summary."""
+    """Return the sources of each summary in ``ids``, by summary id, except those whose text has changed since then."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
@@ -155,7 +155,7 @@ async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[in
 
 
 async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the ids of active summaries of any memory in ``ids``, and of captures of such summaries in the review."""
+    """Return the ids of active summaries made from ``ids``, and of the captures of summaries that wait for review."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT DISTINCT i.id, i.status, m.id AS memory_id FROM consolidations AS c JOIN implicit_captures AS i"  # noqa: S608
@@ -188,7 +188,7 @@ async def archive_dependents(
 
 
 async def outdated_sources(database: Database, limit: int) -> list[int]:
-    """Return the ids of memories that were reworded or superseded after an active or waiting summary of them."""
+    """Return the ids of memories that were reworded or superseded after an existing summary was made from them."""
     rows = await database.rows(
         "SELECT DISTINCT c.memory_id FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id"
         " JOIN memories AS m ON m.id = c.memory_id LEFT JOIN memories AS s ON s.id = i.memory_id"

@@ -46,7 +46,7 @@ async def decide(
     action: str = "",
     **extra: Any,
 ) -> None:
-    """Set the status of a capture and record the event ``action`` (default: the status) with ``extra`` values."""
+    """Set the status of a capture; record an event with this ``action`` (default: the status) and ``extra`` values."""
     before, after = await update_row(tx, TABLE, capture["id"], status_columns(status) | {"decided_at": time()})
     await events.record(
         tx,
@@ -126,7 +126,7 @@ async def rejudge(
 ) -> None:
     """Store the verdict of a later check.
 
-    ``seconded_with`` is the version of the prompt with which a model assessed the capture.
+    ``seconded_with`` is the version of the prompt with which a model assessed the capture; None if no model did.
     """
     values = verdict_columns(verdict) | ({} if seconded_with is None else {"seconded_with": seconded_with})
     await captures.change(tx, "judged", capture_id, values)
@@ -141,7 +141,7 @@ async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: 
 
 
 async def overdue(database: Database, now: float) -> tuple[int, int]:
-    """Return how many waiting captures have passed their expiry time and may expire, and how many wait in all."""
+    """Return how many waiting captures are past their expiry time and may expire, and how many wait in total."""
     rows = await database.rows(
         f"SELECT count(*) FILTER (WHERE expires_at < ? AND {MAY_EXPIRE}), count(*)"  # noqa: S608
         " FROM implicit_captures WHERE status = 'review'",

@@ -91,7 +91,7 @@ async def put_in_use(tx: aiosqlite.Connection, name: str) -> None:
 
 
 async def delete_others(database: Database, kept: tuple[str, ...]) -> int:
-    """Delete the vectors and records of all models except ``kept``, in portions; return the number of vectors."""
+    """Delete the vectors and records of all models except ``kept``, in portions; return how many vectors."""
     marks = ", ".join("?" * len(kept))
     gone = 0
     while True:

@@ -37,7 +37,7 @@ async def retry(tx: aiosqlite.Connection) -> None:
 
 
 async def counts(database: Database) -> dict[str, int]:
-    """Return the numbers of active and unconfirmed memories by embedding status, without `done`."""
+    """Return how many active and unconfirmed memories have each embedding status, except the status `done`."""
     rows = await database.rows(
         "SELECT embedding_status, count(*) FROM memories"
         " WHERE embedding_status <> 'done' AND (archived_at IS NULL OR unconfirmed) GROUP BY 1"

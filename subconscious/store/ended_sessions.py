@@ -1,4 +1,4 @@
-"""Reads ended sessions in batches, with the reading positions of their transcripts and whether they need a summary."""
+"""Reads ended sessions in batches: how far their transcripts were read, and whether the sessions need a summary."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EndedSession:
 async def after(database: Database, session_id: str, limit: int) -> list[EndedSession]:
     """Return the next ended sessions with an id above ``session_id`` that have a transcript file, ordered by id.
 
-    Rolled back sessions are left out until the rollback is undone.
+    Rolled-back sessions are left out until the rollback is undone.
     """
     rows = await database.rows(
         f"SELECT s.*, ({_NEEDS_STORY}) AS needs_story FROM sessions AS s"  # noqa: S608
@@ -61,7 +61,7 @@ def _ended_session(row: sqlite3.Row, session: Session, read: dict[str, int]) -> 
 
 
 async def _positions(database: Database, session_ids: list[str]) -> dict[str, dict[str, int]]:
-    """Return the reading positions of the transcript files of sessions, by session and path."""
+    """Return how far the transcript files of sessions were read, in bytes, by session and path."""
     rows = await database.rows(
         f"SELECT session_id, path, position FROM transcripts WHERE session_id IN ({qmarks(session_ids)})",  # noqa: S608
         session_ids,

@@ -1,4 +1,4 @@
-"""Reads and changes the inputs of the decay formulas, some of which are stored in the table ``memory_decay``."""
+"""Reads and changes the input of the decay formulas; part of this input is stored in the table ``memory_decay``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _facts_from(
     drawn_on: int,
     linked: str | None,
 ) -> Facts:
-    """Return the decay input from the columns of a row, without the id."""
+    """Return the decay input of a memory from the columns of its row, except the id."""
     links = linked.split(",") if linked else []
     gathered = SUMMARISED_FACTOR if "CONSOLIDATES" in links else 1.0
     return Facts(
@@ -110,9 +110,9 @@ async def page(database: Database, after: int, limit: int, project_id: str | Non
 
 
 async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
-    """Return the decay input of all memories that ``page`` would return, in one project or in all, grouped by input.
+    """Return all memories that ``page`` would return, in one project or in all, as groups with the same decay input.
 
-    All inputs of a group are equal, except the times ``alive_at``.
+    Only the times ``alive_at`` differ within a group.
     """
     members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
     after = 0
@@ -138,7 +138,7 @@ async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> No
 async def about(database: Database, project_id: str, files: Collection[str], topics: Collection[str]) -> list[int]:
     """Return ids of active memories, of a project or user-wide, that name one of ``files`` or have a tag in ``topics``.
 
-    The full-text index finds the candidates. A file matches by its name, and by its folders if the memory names them.
+    The full-text index finds the candidates. A file matches if its path ends with a path that the memory names.
     """
     names = [PurePath(file).name for file in files]
     match = _either(("tags", topics), ("files", names))

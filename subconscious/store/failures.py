@@ -23,7 +23,7 @@ MOST_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One row of ``failures``; see the migration for its columns."""
+    """One row of the table ``failures``; the migration describes its columns."""
 
     run_id: str
     project_id: str
@@ -71,7 +71,7 @@ async def record(tx: aiosqlite.Connection, failure: Failure) -> bool:
 
 
 async def solved(database: Database, session_id: str) -> set[str]:
-    """Return the ids of the failed calls of a session that have a way out."""
+    """Return the ids of a session's failed calls for which a way out (a command that worked) is known."""
     rows = await database.rows("SELECT run_id FROM failures WHERE session_id = ? AND sort <> ''", (session_id,))
     return {row[0] for row in rows}
 
@@ -87,7 +87,7 @@ async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) ->
 
 
 async def memory_of_trouble(database: Database, project_id: str, trouble: str) -> int | None:
-    """Return the id of the memory of a trouble, if there is one."""
+    """Return the id of the memory about a trouble; None if there is none."""
     rows = await database.rows(
         "SELECT memory_id FROM failures WHERE project_id = ? AND trouble = ? AND memory_id IS NOT NULL"
         " AND NOT withdrawn ORDER BY at DESC LIMIT 1",
@@ -97,7 +97,7 @@ async def memory_of_trouble(database: Database, project_id: str, trouble: str) -
 
 
 async def with_way_out(tx: aiosqlite.Connection, project_id: str, command_key: str) -> list[Failure]:
-    """Return the failures of a normalised command that have a way out, latest first, without withdrawn failures."""
+    """Return the failures of a normalised command whose way out is known, latest first, without withdrawn failures."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND command_key = ? AND trouble <> ''"  # noqa: S608
         " AND NOT withdrawn ORDER BY at DESC, id DESC LIMIT ?",
@@ -107,7 +107,7 @@ async def with_way_out(tx: aiosqlite.Connection, project_id: str, command_key: s
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]:
-    """Return a session's failures that have a way out but no memory yet, oldest first."""
+    """Return a session's failures with a known way out (a command that worked) but no memory yet, oldest first."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE session_id = ? AND trouble <> '' AND memory_id IS NULL"  # noqa: S608
         " AND NOT withdrawn ORDER BY at, id LIMIT ?",
@@ -177,7 +177,7 @@ async def recovered_at(database: Database, project_id: str, command_key: str) ->
 async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
     """Return the ids of memories about failed commands that have since worked without any change.
 
-    ``sorts`` are the sorts of failures (column ``sort``) to consider.
+    Only failures whose column ``sort`` has a value in ``sorts`` are considered.
     """
     rows = await tx.execute_fetchall(
         # Not for a command with placeholders ("<"): a different command of the same form may have worked.

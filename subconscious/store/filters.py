@@ -162,7 +162,7 @@ def _phrase_conditions(which: Filter) -> Iterator[Part]:
 
 def _matching(which: Filter, match: str) -> Part:
     table = FULL_TEXT[which.out_of_use]
-    return f"id IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)", (match,)  # noqa: S608 - a name of ours
+    return f"id IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)", (match,)  # noqa: S608 - our own table
 
 
 def phrase(text: str) -> str:

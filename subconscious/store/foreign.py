@@ -24,7 +24,7 @@ _PORTION = 1 << 20
 
 
 class ForeignError(ValueError):
-    """Another program's database can't be read; the message is the reason."""
+    """Another program's database can't be read; the message says why."""
 
 
 class ForeignDatabase:
@@ -62,7 +62,7 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
         copy = Path(folder, "copy.db")
         _copy(path, copy)
         wal = path.with_name(f"{path.name}-wal")
-        if not is_missing(wal):  # the latest changes are only there
+        if not is_missing(wal):  # only the WAL contains the latest changes
             _copy(wal, copy.with_name("copy.db-wal"))
         try:
             with closing(_connected(copy)) as connection:

@@ -1,4 +1,4 @@
-"""Full-text index of the memories, searched with BM25."""
+"""The full-text index of the memories; results are ranked by BM25."""
 
 from __future__ import annotations
 

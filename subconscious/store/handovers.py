@@ -15,7 +15,7 @@ from subconscious.store.sessions import CLOCK_TOLERANCE, LATEST_FIRST
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """One hand-over: ``session_id`` received the hand-over of ``from_id``."""
+    """A record that the session ``session_id`` received the hand-over of the session ``from_id``."""
 
     session_id: str
     from_id: str

@@ -67,7 +67,7 @@ async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | N
 
 
 async def finish(tx: aiosqlite.Connection, job: Job, now: float) -> None:
-    """Mark a job done, in the transaction that stores its results."""
+    """Mark a job as done, in the transaction that stores its results."""
     await tx.execute("UPDATE jobs SET state = 'done', finished_at = ?, leased_until = NULL WHERE id = ?", (now, job.id))
 
 
@@ -115,7 +115,7 @@ async def counts(database: Database) -> JobCounts:
 
 
 async def next_due(database: Database) -> float | None:
-    """Return when the next ready job is due (0: now, it has not been tried yet); None if no job is ready."""
+    """Return when the next ready job is due (0 if it has not been tried yet: at once); None if no job is ready."""
     rows = await database.rows("SELECT min(run_after) FROM jobs WHERE state = 'ready'")
     return rows[0][0] if rows and rows[0][0] is not None else None
 

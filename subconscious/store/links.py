@@ -22,7 +22,7 @@ from subconscious.store.rows import insertion, memory_from, qmarks
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
 AFFECTS_VALIDITY = ("CONTRADICTS", "SUPERSEDES")
-"""Link types that affect whether a memory still applies: they are shown wherever the memory is."""
+"""Link types that affect whether a memory still applies. Such links are shown wherever the memory is shown."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
 """The number of memories per query. With more, SQLite scans whole tables (100 ms for 100 memories)."""
@@ -32,7 +32,7 @@ PORTION = 10
 class LinkFilter:
     """A filter of links; empty fields match everything.
 
-    Links with an archived memory at an end are left out, unless ``archived`` is set or that memory is ``memory_id``.
+    Links from or to an archived memory are left out, unless ``archived`` is set or that memory is ``memory_id``.
     """
 
     memory_id: int | None = None
@@ -188,10 +188,10 @@ async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int
 async def conflicts_and_successions(
     database: Database, ids: Sequence[int], project_id: str | None = None
 ) -> list[Link]:
-    """Return the active links by which another memory contradicts or supersedes one of ``ids`` in ``project_id``.
+    """Return the active links that say that another memory contradicts or supersedes a memory in ``ids``.
 
-    Links by which one of ``ids`` supersedes another memory are left out, and so are links to archived memories. A
-    statement of one project about a user-wide memory has no effect in other projects.
+    Links by which a memory in ``ids`` supersedes another are left out, and so are links to archived memories. Memories
+    of other projects than ``project_id`` can't contradict or supersede a user-wide memory.
     """
     found: dict[int, Link] = {}
     for portion, end, other in _portions(ids):
@@ -201,7 +201,7 @@ async def conflicts_and_successions(
 
 
 async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:
-    """Return which of ``ids`` belong to memories that another memory supersedes in ``project_id``."""
+    """Return which of ``ids`` another memory supersedes, by the rules of ``conflicts_and_successions``."""
     found: set[int] = set()
     for portion, end, other in _portions(ids):
         if end == "target_id":
@@ -227,7 +227,7 @@ async def _bearing(
 
 
 async def listing(database: Database, which: LinkFilter, limit: int) -> list[Link]:
-    """Return links ordered by status, then by confidence, highest first."""
+    """Return the links that match ``which``, ordered by status, then by confidence (highest first)."""
     where, values = _where(which)
     rows = await database.rows(
         "SELECT link.* FROM memory_links AS link JOIN memories AS source ON source.id = link.source_id"  # noqa: S608

@@ -202,7 +202,7 @@ async def _record_event(tx: aiosqlite.Connection, action: str, request_id: int, 
 
 
 async def create_batch(tx: aiosqlite.Connection, provider: str, model: str, ids: Sequence[int], now: float) -> int:
-    """Create a batch of these requests before it is sent; return its id.
+    """Store a batch of these requests before the batch is sent; return its id.
 
     After a crash before the provider's reply, this record shows that the batch may exist at the provider.
     """

@@ -16,7 +16,7 @@ import aiosqlite
 from subconscious.store.connect import Database
 
 KEPT = 400
-"""The number of runs that are kept, the latest ones: about one year of runs."""
+"""How many of the latest runs are kept: about one year of runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ async def optimize(tx: aiosqlite.Connection) -> None:
 
 
 async def ids_after(database: Database, after: int, limit: int) -> list[int]:
-    """Return the next ids of active memories above ``after``, in order."""
+    """Return the ids of the next active memories with an id above ``after``, in ascending order."""
     rows = await database.rows(
         "SELECT id FROM memories WHERE id > ? AND archived_at IS NULL ORDER BY id LIMIT ?", (after, limit)
     )

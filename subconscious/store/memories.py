@@ -25,7 +25,7 @@ from subconscious.store.shared_ids import free_id
 from subconscious.wire.daemon import MemoryCounts
 
 NEIGHBOURS = 2000
-"""The maximum number of memories that are read from the sessions in which a query's results were stated."""
+"""The maximum number of memories that ``by_session`` reads."""
 
 CAPTURE_STATE = f"SELECT {SHOWN_STATUS} AS status, memory_id FROM implicit_captures WHERE id = ?"  # noqa: S608
 
@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the agent in which a memory was stated: its own ``agent`` or, if that is Claude Code, its session's."""
+    """Return the agent in which a memory was stated: its ``agent``, or its session's if that is Claude Code."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -67,8 +67,8 @@ REVIVED_COLUMNS = (
 async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
     """Restore the archived memory with the id ``number``, with the wording of ``memory``; return the restored memory.
 
-    Return None if the memory with that id is not archived, or if the two memories come from different statements. This
-    lets an approval that was undone and then repeated restore the same memory, with the same id.
+    Return None if that memory is missing or not archived, or if the two memories come from different statements. So an
+    approval that is undone and then repeated restores the same memory, with the same id.
     """
     known = await find(tx, number)
     place = (memory.turn_id, memory.evidence)
@@ -341,7 +341,7 @@ async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None
 
 
 async def by_session(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
-    """Return, for each session that stated one of ``ids``, its active memories' ids in the order of the statements.
+    """Return, for each session that stated one of ``ids``, the ids of its active memories ordered by time.
 
     Only memories of the project ``project_id`` (None: of every project) and user-wide memories are returned.
     """
@@ -365,7 +365,7 @@ async def active_within(database: Database, ids: Sequence[int], projects: Sequen
 
 
 async def counts(database: Database, project_id: str | None) -> MemoryCounts:
-    """Return the numbers of active, archived and unconfirmed memories, and of active memories in one project."""
+    """Return how many memories are active, archived and unconfirmed, and how many are active in one project."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE archived_at IS NULL) AS active,"  # noqa: S608
         " count(*) FILTER (WHERE archived_at IS NOT NULL AND NOT unconfirmed) AS archived,"
@@ -406,7 +406,7 @@ async def start_candidates(database: Database, project_id: str, limit: int) -> l
 
 
 async def from_tool_calls(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return a project's memories from tool calls (ways out of failures, habits, format fixes), most frequent first."""
+    """Return a project's memories from tool calls (solved failures, habits, format fixes), most frequent first."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE {START_CANDIDATES} AND project_id = ?"  # noqa: S608
         " AND (extractor IN ('observed-1', 'practised-1') OR content LIKE '% failed%due to formatting%')"

@@ -34,7 +34,7 @@ async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str
 
 
 async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return which of ``ids`` were not stated in an open session, which may still change the files of its memories."""
+    """Return which of ``ids`` come from no open session; an open session may still change its memories' files."""
     rows = await database.rows(
         "SELECT memories.id FROM memories LEFT JOIN sessions ON sessions.id = session_id"  # noqa: S608
         f" WHERE memories.id IN ({qmarks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",

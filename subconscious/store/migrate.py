@@ -1,6 +1,6 @@
 """Applies numbered SQL migrations, each in one transaction with its record.
 
-A verified copy is made before a database with content is changed. A database of a newer version is rejected.
+Before an existing database is changed, a backup copy is made. A database of a newer version is rejected.
 """
 
 from __future__ import annotations

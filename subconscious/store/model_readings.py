@@ -1,7 +1,7 @@
 """How far a language model has read each transcript, and which parts are still unread.
 
-A *span* is a part of one transcript file that a model is to read; it is *due* when it is to be read without waiting for
-more text. Positions are byte offsets in the file; they are stored, so that a crash loses none.
+A *span* is a part of one transcript file that a model has to read. It is *due* if the model should read it now, without
+waiting for more text. Positions are byte offsets in the file; they are stored, so that a crash loses none.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return when the next due span may be read (0: now, it has not been tried yet); None if no span is due."""
+    """Return when the next due span may be read (0 if it has not been tried yet: at once); None if no span is due."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
@@ -273,7 +273,7 @@ async def restore_withdrawn(tx: aiosqlite.Connection, rows: Sequence[Mapping[str
 
 
 async def counts(database: Database) -> ReadingCounts:
-    """Return the numbers of due and of growing spans, the unread tokens, and the time and reason of the next retry."""
+    """Return how many spans are due and how many still grow, the unread tokens, and the next retry with its reason."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE tokens > 0 AND NOT due) AS gathering, count(*) FILTER (WHERE due) AS due,"
         " coalesce(sum(tokens), 0) AS tokens, min(retry_at) FILTER (WHERE due) AS retry_at FROM model_readings"

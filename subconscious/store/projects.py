@@ -16,7 +16,7 @@ from subconscious.system.projects import Identity, has_commit
 from subconscious.wire import daemon as wire
 
 MOST_LOST = 20
-"""The maximum number of projects that are checked for a missing folder, which may be the new folder's old name."""
+"""The maximum number of projects whose folder is checked: if it is missing, it may have been renamed to the new one."""
 
 LOOK_SECONDS = 1.0
 """The maximum number of seconds that checking a project's old folder may take."""
@@ -121,11 +121,11 @@ async def root(database: Database, project_id: str) -> str:
 
 
 async def find_or_create(database: Database, identity: Identity, alias: str = "") -> Project:
-    """Return the project of ``identity``, created if new; ``alias`` and ``identity.root`` are stored as its paths."""
+    """Return the project of ``identity``, or create it; ``alias`` and ``identity.root`` are stored as its paths."""
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
-        if not await _exists(project.root):  # it moved here
+        if not await _exists(project.root):  # the project's folder was moved to ``identity.root``
             await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (identity.root, project.id))
         await _save_paths(tx, project, {identity.root, alias or identity.root})
     return project
@@ -199,7 +199,7 @@ async def confirm(database: Database, identity: Identity, alias: str) -> Project
 
 
 def _is_other_repository(known: Project, identity: Identity) -> bool:
-    """Whether the repository that is now at the path of ``known`` is another one than the project's repository."""
+    """Whether the repository that is now at the path of ``known`` differs from the project's repository."""
     if not known.first_commit or identity.first_commit in ("", known.first_commit):
         return False
     return known.remote != identity.remote or not has_commit(identity.root, known.first_commit)

@@ -20,7 +20,7 @@ COUNTED_STATUSES = frozenset({"captured", "approved"})
 
 @dataclass(slots=True)
 class Statements:
-    """Ids of the sessions that stated a memory (``sessions``), or whose statement of it does not count (``withdrawn``).
+    """Ids of the sessions that stated a memory (``sessions``), and of those that don't count (``withdrawn``).
 
     ``level`` is the highest threat level of the memory's captures, without those that a person released from
     quarantine. ``quarantined`` means that one of the captures is in quarantine.

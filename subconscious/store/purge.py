@@ -70,7 +70,7 @@ async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) ->
 
 
 async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> None:
-    """Delete rows by id, and first the rows that refer to them; most optional references are set to NULL instead."""
+    """Delete rows by id, after the rows that refer to them. Most references that may be NULL become NULL instead."""
     for portion in portions(list(keys)):
         for child, column, key, needed in await _children(tx, table):
             held = f'"{column}" IN ({qmarks(portion)})'
@@ -156,7 +156,7 @@ async def _cancel_requests(tx: aiosqlite.Connection, sessions: Sequence[str]) ->
 
 
 async def _cancel_link_requests(tx: aiosqlite.Connection, gone: set[int]) -> None:
-    """Cancel requests about links and summaries of these memories, which quote them."""
+    """Cancel requests to a model about links and summaries of these memories: the requests quote the memories."""
     rows = await tx.execute_fetchall(
         "SELECT id, payload FROM llm_requests WHERE purpose IN ('links', 'consolidation') AND payload <> '{}'"
     )

@@ -25,7 +25,7 @@ PURGED = "[purged]"
 
 
 class Wordings:
-    """The purged texts. The methods find them, or parts of them, in another text, in time linear in its length."""
+    """The texts to purge. The methods find them, or parts of them, in a text, in time linear in the text's length."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(sorted({text.strip() for text in texts if len(text.strip()) >= SHORTEST}, key=len))

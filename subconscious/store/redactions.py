@@ -31,7 +31,7 @@ class Finding:
 
 
 async def record(tx: aiosqlite.Connection, findings: Sequence[Finding], most: int) -> None:
-    """Store findings; a known finding in the same place is only counted. The latest ``most`` findings are kept."""
+    """Store findings, and keep the latest ``most``. If a finding is stored already, only its count and time change."""
     again = "ON CONFLICT (place, rule, hash) DO UPDATE SET times = times + 1, at = excluded.at"
     for finding in findings:
         await tx.execute(*insertion("redactions", column_values(finding), again))

@@ -25,7 +25,7 @@ async def changed_projects(database: Database, after: int) -> set[str | None]:
 
 
 async def active_projects(database: Database, since: float) -> set[str | None]:
-    """Return the ids of projects in which a session began or ended since a time, which no event records."""
+    """Return the ids of projects in which a session began or ended since a time: the event log does not show this."""
     rows = await database.rows(
         "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
     )

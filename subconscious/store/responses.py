@@ -18,7 +18,7 @@ from subconscious.store.merges import MERGED
 from subconscious.store.rows import qmarks
 
 ASKED_FOR = ("fork", "recall", "why", "mcp")
-"""Events on which a session received a memory that was asked for or inherited by a fork; they are not counted."""
+"""Events on which a session asked for a memory, or inherited it as a fork; such surfaces are not counted."""
 
 
 @dataclass(frozen=True, slots=True)

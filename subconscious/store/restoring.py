@@ -89,10 +89,10 @@ def _record_restore(draft: Path, name: str) -> None:
 
 
 def _keep_replaced(database: Path) -> Path | None:
-    """Keep the current database in the folder of replaced files; return its path there, or None if none exists."""
+    """Keep the current database in the folder of replaced files; return its new path (None if it is missing)."""
     kept = replaced_folder(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
-    # Not for an empty file: SQLite would delete the WAL beside it.
+    # Skip this for an empty file: SQLite would delete the WAL beside it.
     with suppress(sqlite3.Error, OSError):
         if require_regular(database).st_size:
             with closing(sqlite3.connect(database)) as connection:

@@ -90,7 +90,7 @@ def _refuse_final(event: Event) -> None:
 
 
 async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[Event]]:
-    """Return the events of the acts that these events belong to, latest act and latest event first.
+    """Return the acts that these events belong to, each as a list of its changes; latest act and latest change first.
 
     Raises NotFoundError if an event does not exist, RequestError if an act can't be undone or changed nothing.
     """
@@ -119,7 +119,7 @@ async def undo(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reas
 
 
 async def is_undone(tx: aiosqlite.Connection, event: Event) -> bool:
-    """Whether the changes of an event's act are reverted now, and not restored by an undo of the undo."""
+    """Whether an event's act was undone, and that undo was not undone itself."""
     for change in await events.of_act(tx, event):
         for later in await events.after(tx, change):
             if later["action"] == UNDO and later["reason"].startswith(_reference(change)):
@@ -128,7 +128,7 @@ async def is_undone(tx: aiosqlite.Connection, event: Event) -> bool:
 
 
 def _reference(event: Event) -> str:
-    """Return the text with which the reason of an undo names the reverted event."""
+    """Return how the reason of an undo refers to the reverted event, such as `event 12 (archive)`."""
     return f"event {event['id']} ({event['action']})"
 
 
@@ -284,7 +284,7 @@ async def _restore_merged(tx: aiosqlite.Connection, done: Sequence[Step]) -> lis
 
 
 async def _follow(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Step]:
-    """Return, as steps, the latest changes of memories that changed in this transaction because of the undo."""
+    """Return the latest change of each memory in ``ids``, which changed in this transaction because of the undo."""
     found = [await events.latest(tx, "memory", number) for number in ids]
     return [Step(event, event["before"], event["after"]) for event in found if event is not None]
 
@@ -315,7 +315,7 @@ async def _refuse_quarantined(tx: aiosqlite.Connection, ids: Sequence[int]) -> N
 
 
 def changed_memories(done: Sequence[Step]) -> dict[int, set[str]]:
-    """Return the names of the changed columns by the id of each changed memory."""
+    """Return the names of the changed columns of each changed memory, by the memory's id."""
     found: dict[int, set[str]] = {}
     for step in done:
         if step.event["subject"] == "memory":

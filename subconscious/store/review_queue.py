@@ -58,7 +58,7 @@ async def find_waiting(tx: aiosqlite.Connection, capture_id: int) -> Capture | N
 async def restate(tx: aiosqlite.Connection, capture: Capture, expiry_days: float) -> None:
     """Record that a waiting capture was stated again: its confidence rises and its expiry time is renewed.
 
-    It still waits for a person's decision.
+    The capture still waits for a person's decision.
     """
     values = {
         "confidence": adjusted_confidence(capture["confidence"]),

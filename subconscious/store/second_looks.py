@@ -1,4 +1,4 @@
-"""The queue and the results of second looks: stored, so that each is made once and none is lost.
+"""The queue and the results of second looks. Both are stored, so that each look is made once and none is lost.
 
 A second look is a model's review, after a session, of the captures that a model proposed.
 """
@@ -98,7 +98,7 @@ async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[Wa
 
 
 async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
-    """Record the results of a second look (why captures were rejected), and remove the session from the queue."""
+    """Record why a second look rejected captures (``verdicts``, by id), and remove the session from the queue."""
     now = time()
     await tx.executemany(
         "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]

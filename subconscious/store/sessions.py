@@ -1,4 +1,4 @@
-"""Sessions of Claude Code and other agents, and the reading positions of their transcripts.
+"""Sessions of Claude Code and other agents, and how far their transcripts were read.
 
 The *story* of a session is its summary: title, text, tags, open ends and hand-over.
 """
@@ -131,7 +131,7 @@ async def set_greeted(tx: aiosqlite.Connection, session_id: str, at: float | Non
 
 
 async def clear_greeted(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
-    """Clear the recorded time of a start context that was not delivered, unless it equals the earlier ``before``."""
+    """Clear the time of a start context that was not delivered; the time of an earlier one, ``before``, is kept."""
     await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at IS NOT ?", (session_id, before))
 
 
@@ -171,7 +171,7 @@ async def sketch_for_story(database: Database, session_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelStory:
-    """A session's story by a model. An empty ``title`` or empty ``tags`` keep the stored value."""
+    """A session's story, written by a model. If ``title`` or ``tags`` is empty, the stored value is kept."""
 
     title: str
     tags: tuple[str, ...]
@@ -328,7 +328,7 @@ async def with_prefix(database: Database, prefix: str) -> list[Session]:
 
 
 async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:
-    """Return sessions, latest first."""
+    """Return up to ``limit`` sessions of a project (None: of all projects), latest first."""
     of_project = "WHERE project_id = ?" if project_id is not None else ""
     rows = await database.rows(
         f"SELECT * FROM sessions {of_project} ORDER BY {LATEST_FIRST} LIMIT ?",  # noqa: S608
@@ -381,7 +381,7 @@ async def position(database: Database, path: str, session_id: str) -> Position:
 
 
 async def positions(database: Database) -> dict[str, Position]:
-    """Return the reading position of every file, by path."""
+    """Return how far every transcript file was read, by path."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts")
     return {row["path"]: Position(**dict(row)) for row in rows}
 

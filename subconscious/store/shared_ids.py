@@ -15,7 +15,7 @@ SELECT c.id FROM implicit_captures AS c JOIN memories AS m ON m.id = c.id
  WHERE c.memory_id IS NULL AND (c.status = 'review' OR c.quarantined)
    AND (m.turn_id, m.evidence) <> (c.turn_id, c.evidence) ORDER BY c.id
 """
-"""SQL: waiting captures with the id of an unrelated memory, from versions that numbered both separately."""
+"""SQL: waiting captures with the id of an unrelated memory, from versions that numbered the two separately."""
 
 REFERRING = ("consolidations", "poison_lessons", "second_looks")
 """Tables that refer to a capture in the column `capture_id`."""

@@ -21,7 +21,7 @@ EXTRACTOR = "shared-1"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A memory that a person shares. ``uid`` is its name in Git, ``base`` the versions that its text is based on."""
+    """A memory that a person shares. ``uid`` is its id in Git, ``base`` the versions that its text is based on."""
 
     memory_id: int
     uid: str
@@ -43,7 +43,7 @@ class Received:
 
 
 def source_of(uid: str, digest: str) -> str:
-    """Return the text that is stored as the turn id of a shared version's capture, and identifies the version."""
+    """Return the turn id that is stored for the capture of a shared version; it identifies the version."""
     return f"shared {uid} {digest}"
 
 
@@ -57,7 +57,7 @@ async def of_project(database: Database, project_id: str) -> list[Share]:
 
 
 async def choose(tx: aiosqlite.Connection, memory_id: int, uid: str, project_id: str, rule: str = "") -> None:
-    """Mark a memory as shared. A withdrawn memory is shared again only if ``rule`` is "": a person chose it."""
+    """Mark a memory as shared. A withdrawn memory is shared again only if a person chose it (``rule`` is "")."""
     named = "DO UPDATE SET withdrawn_at = NULL, rule = '' WHERE excluded.rule = ''"
     await tx.execute(
         "INSERT INTO shares (memory_id, uid, project_id, rule, chosen_at) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
@@ -115,7 +115,7 @@ async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
 
 
 async def replacements(database: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return, by memory id, the id of the final replacement by corrections or merges (its own id if there is none)."""
+    """Return the id of the memory that finally replaced each memory by corrections or merges; its own id if none."""
     found: dict[int, int] = {}
     todo = set(ids)
     while todo:

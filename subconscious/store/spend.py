@@ -126,13 +126,13 @@ GROUPS = {
 
 
 async def tables(database: Database, project_id: str | None, limit: int = 14) -> SpendTables:
-    """Return calls, tokens and dollars by day, session, purpose and model, latest first."""
+    """Return the calls, tokens and dollars of each day, session, purpose and model, latest first."""
     tables = {title: await _table(database, column, project_id, limit) for title, column in GROUPS.items()}
     return cast("SpendTables", tables)
 
 
 async def total(database: Database, project_id: str | None) -> TotalCalls:
-    """Return the total calls, tokens and dollars."""
+    """Return the totals of a project (None: of all projects): calls, tokens and dollars."""
     rows = await _table(database, "''", project_id, 1)
     return cast("TotalCalls", rows[0]) if rows else NO_CALLS
 

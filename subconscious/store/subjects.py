@@ -125,7 +125,7 @@ async def events_of_project(database: Database, found: Iterable[Event], project_
 
 
 def _key(event: Mapping[str, Any]) -> Key:
-    """Return the subject that decides an event's project; for an event about a memory, such as a merge, the memory."""
+    """Return the subject whose project an event belongs to: the memory for an event about a memory, such as a merge."""
     values = event["after"] or event["before"] or {}
     if event["subject"] not in OWNERS and values.get("memory_id") is not None:
         return "memory", str(values["memory_id"])

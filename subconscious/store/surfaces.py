@@ -59,7 +59,7 @@ async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
 
 
 async def latest_id(database: Database) -> int:
-    """Return the id of the latest surface; 0 before the first."""
+    """Return the id of the latest surface; 0 if there is none."""
     return int((await database.rows("SELECT coalesce(max(id), 0) FROM surfaces"))[0][0])
 
 
@@ -127,7 +127,7 @@ async def listing(
     project_id: str | None = None,
     limit: int = 50,
 ) -> list[Surface]:
-    """Return surfaces, latest first."""
+    """Return up to ``limit`` surfaces of a memory, session and project (None: any), latest first."""
     rows = await database.rows(
         "SELECT * FROM surfaces WHERE (?1 IS NULL OR memory_id = ?1) AND (?2 IS NULL OR session_id = ?2)"
         " AND (?3 IS NULL OR project_id = ?3) ORDER BY id DESC LIMIT ?4",
@@ -177,7 +177,7 @@ async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
 async def judge(
     tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
 ) -> bool:
-    """Record whether a session used a surface's memory; return False if that is recorded or the surface is gone."""
+    """Record whether a session used a surface's memory; return False if known already or if the surface was deleted."""
     after = {
         "surface_id": surface.id,
         "memory_id": surface.memory_id,

@@ -53,7 +53,7 @@ async def next_question(database: Database, project_id: str) -> Question | None:
 
 
 async def by_link(database: Database, link_id: int) -> Question | None:
-    """Return the question about a link, even if it was shown for the last time; None if nothing is left to ask."""
+    """Return the question about a link, even if no session start will show it again; None if it no longer applies."""
     found = await _open(database, "q.link_id = ?", link_id, MOST_SHOWN + 1)
     return found[0] if found else None
 

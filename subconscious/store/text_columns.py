@@ -179,7 +179,7 @@ def change_text(text: str, change: Change) -> str:
 
 
 def _parsed(text: str) -> Any:
-    """Return the JSON object or list that ``text`` is; None if it is neither, or has too many values."""
+    """Return the JSON object or list in ``text``; None if ``text`` is neither, or has too many values."""
     if text[:1] not in ("{", "[") or has_too_many_values(text.encode("utf-8", "replace")):
         return None
     try:
@@ -252,7 +252,7 @@ async def update_derived(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def record_change(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:
-    """Record an event, without texts, that texts of a memory, capture or session were changed; ignore other rows."""
+    """Record which text columns of a memory, capture or session were changed, without the texts; ignore other rows."""
     singular, _, number = row.place.partition("/")
     if singular in ("memory", "capture", "session"):
         after = {"columns": sorted(new)}

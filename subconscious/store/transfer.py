@@ -69,7 +69,7 @@ def _keys(rows: Iterable[Any]) -> dict[int, str]:
 
 
 async def page(database: Database, which: Selection, after: int, limit: int) -> list[Memory]:
-    """Return selected memories with ids above ``after``, in order."""
+    """Return up to ``limit`` selected memories with an id above ``after``, ordered by id."""
     condition, values = which.where()
     rows = await database.rows(
         f"SELECT * FROM memories WHERE id > ? AND {condition} ORDER BY id LIMIT ?",  # noqa: S608
@@ -103,7 +103,7 @@ Rows = Mapping[int, Sequence[Mapping[str, Any]]]
 
 
 async def decay_rows(database: Database, ids: Sequence[int]) -> Rows:
-    """Return the decay rows of memories, by id."""
+    """Return the decay row of each memory, by the memory's id."""
     return await _of(database, "memory_decay", "memory_id", ids)
 
 

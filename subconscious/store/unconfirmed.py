@@ -33,7 +33,7 @@ _ENDED = (
 
 
 async def unexamined_sessions(database: Database, limit: int) -> list[str]:
-    """Return the ids of ended sessions with waiting captures not yet examined or without their unconfirmed memory."""
+    """Return the ids of ended sessions with waiting captures that must be judged or made into unconfirmed memories."""
     rows = await database.rows(
         f"{_ENDED} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
         " GROUP BY 1 ORDER BY 1 LIMIT ?",
@@ -52,7 +52,7 @@ async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
 
 
 async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool = False) -> int:
-    """Return how many unconfirmed memories a session has: from the user's words if ``typed``, else from other words."""
+    """Return how many unconfirmed memories a session has: from the user's statements if ``typed``, else from others."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL"
         " AND (origin = 'user') = ?",
@@ -163,7 +163,7 @@ async def count_given(database: Database, session_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The numbers of sessions that received a memory and used it (``used``) or did not (``missed``)."""
+    """How many sessions that received a memory used it (``used``), and how many did not (``missed``)."""
 
     used: int
     missed: int
@@ -183,12 +183,12 @@ async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
 
 
 async def record_rejudged(tx: aiosqlite.Connection, project_id: str, counted: dict[str, int]) -> None:
-    """Record the results of judging old captures again, as the number of captures for each result."""
+    """Record how many old captures were judged again, by result (``counted``)."""
     await events.record(tx, REJUDGED, REJUDGED, project_id, after=counted)
 
 
 async def rejudged_since(database: Database, project_id: str, since: float) -> dict[str, int]:
-    """Return the results of judging a project's old captures again since a time."""
+    """Return how many of a project's old captures were judged again since a time, by result."""
     rows = await database.rows(
         "SELECT key, sum(value) FROM events, json_each(events.after) WHERE subject = ? AND subject_id = ? AND at > ?"
         " GROUP BY key",

@@ -31,7 +31,7 @@ MOST = 5
 
 @dataclass(frozen=True, slots=True)
 class AuditedTable:
-    """A table with columns that never change without an event about ``subject`` (if "": that never change at all).
+    """A table with columns that change only with an event about ``subject``, or never if ``subject`` is "".
 
     ``same`` is an SQL condition that selects the rows to compare: m is the row in the database, c the row in the copy.
     """
@@ -85,7 +85,7 @@ def problems(database: Path, copy: Copy | None = None) -> list[str]:
 
 
 def _limit(connection: sqlite3.Connection, seconds: float) -> None:
-    """Interrupt every statement on the connection once a number of seconds have passed from now."""
+    """Interrupt every statement on the connection once ``seconds`` have passed from now."""
     until = monotonic() + seconds
     connection.set_progress_handler(lambda: int(monotonic() > until), STEPS)
 
@@ -139,7 +139,7 @@ def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]
     sql = "SELECT name FROM (SELECT name, sql FROM copy.sqlite_master EXCEPT SELECT name, sql FROM main.sqlite_master)"
     changed = [row[0] for row in connection.execute(sql)] if versions[0] == versions[1] else []
     if changed:
-        yield f"definitions that differ from the copy {copy.path.name}: {_listed(changed)}"
+        yield f"schema definitions that differ from the copy {copy.path.name}: {_listed(changed)}"
 
 
 def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy) -> Iterator[str]:

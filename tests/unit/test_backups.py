@@ -72,7 +72,7 @@ def test_on_a_full_disk_the_oldest_go_and_the_latest_stays(stored: Home, monkeyp
     made = backups.create_copy(stored.database, 15)
     assert [one.path.name[7:15] for one in backups.listing(stored.database)] == [made.name[7:15], "20260103"]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, 5))
-    with pytest.raises(StoreError, match="no room"):
+    with pytest.raises(StoreError, match="no disk space"):
         backups.create_copy(stored.database, 15)
     assert backups.listing(stored.database)[0].path == made
 

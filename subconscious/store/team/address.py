@@ -86,7 +86,7 @@ class Address:
 def parse(text: str) -> Address:
     """Return the address that a setting contains.
 
-    Raises SettingsError if it is not valid; the message says what to write instead.
+    Raises SettingsError if the address is not valid; the message says what to write instead.
     """
     try:
         parts = urlsplit(text)

@@ -50,7 +50,7 @@ REFUSALS = (
 """Errors with which a working server rejects a single request."""
 
 
-WAITS = "nothing is lost: memories are exchanged when the server answers again"
+WAITS = "nothing is lost: memories will be exchanged when the server answers again"
 CERTIFICATE = (
     "the server needs TLS and an unexpired certificate for its name; for a certificate authority of your own, add to"
     " the address: ?sslrootcert=/etc/ssl/team-ca.crt"
@@ -197,7 +197,7 @@ class Server:
         except errors.LockNotAvailable as error:
             self.breaker.succeeded()  # the server works, so searches must stay possible
             raise TeamError(
-                "other members are writing to this project", "your memories are sent with the next exchange"
+                "other members are writing to this project", "your memories will be sent with the next exchange"
             ) from error
         except (TimeoutError, PoolTimeout) as error:
             limit = min(seconds, CONNECT_SECONDS) if isinstance(error, PoolTimeout) else seconds

@@ -17,12 +17,12 @@ from subconscious.store.team.connection import REFUSALS, Connection
 from subconscious.wire.files import Document
 
 PAGE = 100
-"""The maximum number of memories whose versions one request reads, and of changes that one request reads."""
+"""The maximum number of memories whose versions one request reads; also the maximum number of changes per request."""
 
 MOST_PROJECTS = 1000
 MOST_MEMBERS = 10_000
 MOST_VERSIONS = 50
-"""The maximum number of versions that are read of one memory; the same limit holds for versions in Git."""
+"""The maximum number of versions of one memory that are read; the same limit applies to versions in Git."""
 
 LARGEST_VERSION = 1 << 16
 """The maximum number of characters in a version; the server accepts no larger version."""
@@ -243,7 +243,7 @@ async def publish(
     refused: dict[str, str] = {}
     for uid in dict.fromkeys([*replaced, *(one.uid for one in new)]):
         own, old = [one for one in new if one.uid == uid], replaced.get(uid)
-        async with _together(connection, wanted=bool(own and old)):  # nobody reads one without the other
+        async with _together(connection, wanted=bool(own and old)):  # no reader sees one without the other
             if old:
                 await replace(connection, project, {uid: old})
             refused |= await insert(connection, project, own)

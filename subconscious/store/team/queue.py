@@ -167,7 +167,7 @@ async def troubles(database: Database, project_id: str, limit: int) -> list[Wait
 
 
 async def counts(database: Database, project_id: str) -> Counts:
-    """Return how many rows of a project wait, how many were refused, and how many memories came from others."""
+    """Return how many outbox rows of a project wait or were refused, and how many memories came from others."""
     rows = await database.rows(
         "SELECT coalesce(sum(trouble = ''), 0), coalesce(sum(trouble <> ''), 0) FROM team_outbox WHERE project_id = ?",
         (project_id,),
@@ -177,7 +177,7 @@ async def counts(database: Database, project_id: str) -> Counts:
 
 
 async def number_received(database: Database, project_id: str) -> int:
-    """Return how many versions by other people the local store contains for a project."""
+    """Return how many versions of memories by other people the local store contains for a project."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures WHERE project_id = ? AND extractor = 'shared-1'"
         " AND status IN ('review', 'captured', 'approved')",

@@ -72,7 +72,7 @@ class VectorIndex(Protocol):
         ...
 
     async def shrink(self) -> None:
-        """Free memory that only makes the next search faster."""
+        """Free the caches; they only make the next search faster."""
         ...
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ STORED = np.dtype("<f4")
 """The format of numbers in the database."""
 
 SPARE = 32
-"""How many candidates more than k are scored exactly, so that rounding does not decide which k are returned."""
+"""How many candidates beyond k are scored exactly, so that rounding does not decide which k are returned."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,7 +58,7 @@ async def requeue(tx: aiosqlite.Connection, model: str) -> int:
 
 
 async def digests(database: Database, model: str, ids: Sequence[int]) -> dict[int, str]:
-    """Return the digest of the text from which each memory's vector of ``model`` was made."""
+    """Return the digest of the text from which each memory's vector of ``model`` was made, by the memory's id."""
     rows = await database.rows(
         f"SELECT memory_id, digest FROM embeddings WHERE model = ? AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         (model, *ids),

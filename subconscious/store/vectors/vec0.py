@@ -76,7 +76,7 @@ class SqliteVecIndex:
         try:
             await index._reconcile()
         except BaseException:
-            # Also when cancelled: an abandoned index would keep its file open.
+            # Close it even after cancellation: an abandoned index would keep its file open.
             await index.close()
             raise
         return index
@@ -143,7 +143,7 @@ class SqliteVecIndex:
             await self._connection.executemany("INSERT INTO nearest VALUES (?, ?, ?)", vectors)
             await self._connection.executemany("INSERT INTO held VALUES (?, ?)", stamps)
         except BaseException:
-            # Also when cancelled: the next write must not include half of this one.
+            # Roll back even after cancellation: the next write must not include half of this one.
             await self._connection.rollback()
             raise
         await self._connection.commit()
@@ -191,7 +191,7 @@ async def _open_file(
             # Last, so that an interrupted rebuild is repeated.
             await connection.execute("INSERT INTO about VALUES (?)", (shape,))
     except BaseException:
-        # Also when cancelled: an abandoned connection would keep its file open.
+        # Close it even after cancellation: an abandoned connection would keep its file open.
         await connection.close()
         raise
     return connection
@@ -208,7 +208,7 @@ def _connect(connector: Callable[..., sqlite3.Connection], path: Path) -> sqlite
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
-        # Also when cancelled: an abandoned connection would keep its file open.
+        # Close it even after cancellation: an abandoned connection would keep its file open.
         connection.close()
         raise
     return connection
