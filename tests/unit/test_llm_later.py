@@ -167,7 +167,7 @@ async def test_a_crash_before_the_batch_id_is_stored_is_counted(world: World, ca
         await world.later.round()
     assert sorted(world.used) == WORDS[:2]
     assert await world.spent() == [("lost", None, 1)] * 2 + [("answered", 0.01, 1)] * 2
-    assert "may have been charged" in caplog.text
+    assert "possibly charged" in caplog.text
 
 
 async def test_what_ran_out_of_time_is_asked_again(world: World) -> None:
