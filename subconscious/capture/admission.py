@@ -101,7 +101,7 @@ def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dic
 async def _note_violation(
     tx: aiosqlite.Connection, candidate: Candidate, memory: Memory | None, where: Provenance, found: Repeats
 ) -> None:
-    """Record a violation of a memory if the user repeats its statement after it was injected into the session.
+    """Record a violation of a memory if the user repeats its statement after the memory was injected into the session.
 
     ``memory`` is the new or equivalent memory of the candidate; None if the candidate waits for review or repeats a
     known memory. A memory that was injected with the very prompt that repeats it does not count.
@@ -132,7 +132,7 @@ async def _given(ctx: RecallContext, where: Provenance) -> set[str]:
 
 
 async def _in_context(ctx: RecallContext, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
-    """Return the decision after the poisoning check, which uses related memories and examples from `reject --teach`."""
+    """Apply the poisoning check, using related memories and examples from `reject --teach`; return the new decision."""
     if not ctx.settings.poisoning:
         return admission
     verdict = admission.verdict or screen(candidate)
@@ -153,7 +153,7 @@ async def admit_memory(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Store a capture as a memory, or count a recurrence of an equivalent one; return it, or None if not accepted."""
+    """Store an accepted capture as a memory, or count the repetition of an equal memory; return the memory or None."""
     if judged[1].decision is not Decision.AUTO:
         return None
     found = repeats or Repeats()
@@ -172,7 +172,7 @@ async def admit_memory(
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Supersede the earlier statements, of this batch too, that a new statement of the user contradicts."""
+    """Supersede earlier statements, including those of this batch, that a new statement of the user contradicts."""
     if origin is not Origin.USER:
         return
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]

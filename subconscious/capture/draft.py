@@ -1,4 +1,4 @@
-"""A draft of a candidate, before it has a confidence."""
+"""Defines drafts: statements that detectors found, before they have a confidence and become candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PRACTISED = "practised-1"
 """The name of the extractor of habits: sentences with a fixed wording about commands that ran and worked."""
 
 WRAPPER = "wrapper"
-"""The name of the habit to run commands through a wrapper."""
+"""The name of the habit of running commands through a wrapper."""
 
 
 @dataclass(frozen=True, slots=True)

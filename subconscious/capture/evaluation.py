@@ -40,7 +40,7 @@ from subconscious.settings.settings import Settings
 from subconscious.text.standalone import RESOLVED, unclear, without_announcement
 
 UNCHECKED = "the poisoning check is off"
-"""The reservation of every capture while the poisoning check is off: nothing unchecked is shown to sessions."""
+"""Every queued capture has this reservation while the check is off, so that nothing unchecked reaches a session."""
 
 LESS_TRUST, BELOW = 0.15, 0.01
 """The deduction from the confidence of an unclear or short-lived finding.
@@ -55,10 +55,10 @@ PLANNED = 0.5
 """The minimum confidence of an unconfirmed memory from an approved plan."""
 
 UNCLAIMED = 0.2
-"""No finding becomes an unconfirmed memory if one passage in files or output has this share of the finding's words."""
+"""A weak finding does not become an unconfirmed memory if a passage in files or output has this share of its words."""
 
 PROBABLE, PROBABLE_FACT = 0.8, 0.5
-"""The minimum probabilities at which a typed rule and a typed fact, respectively, become unconfirmed memories."""
+"""The minimum probabilities at which a rule and a fact that the user typed become unconfirmed memories."""
 
 WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
 """Words that show that an apparent fact may be a task."""
@@ -73,7 +73,7 @@ EMOJI = "\U0001f300"
 """The emoji with the lowest code point. Boxes, ticks and dingbats, which programs print, are below it."""
 
 FOR_A_SECOND_LOOK = "a model's second look has to confirm it"
-"""The reservation about the user's own words that a model found worth keeping, if there is no other reservation."""
+"""The reservation about a statement of the user that a model found, if there is no other reservation."""
 
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
@@ -86,14 +86,14 @@ def judge(
     calibration: Calibration = UNCALIBRATED,
     opinions: Opinions = NO_OPINIONS,
 ) -> list[Judged]:
-    """Return the candidates in some turns with the decisions on them. CPU-bound: run it in a thread."""
+    """Extract the candidates in some turns and decide on each one. CPU-bound: run it in a thread."""
     return weigh(extract(turns, opinions), turns, settings, calibration) if settings.capture else []
 
 
 def weigh(
     candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
 ) -> list[Judged]:
-    """Return candidates that rules or a model found, some of them reworded, with the decisions on them."""
+    """Decide on candidates that rules or a model found; return each candidate, perhaps reworded, with the decision."""
     heard = {turn.id: turn.quotable_text for turn in turns}
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
@@ -121,7 +121,7 @@ def weigh(
 
 
 def _begun(candidate: Candidate) -> Candidate:
-    """Remove the introductory phrase from a finding of the rules; the quote, and other candidates, are unchanged."""
+    """Remove the introductory phrase from a finding of the rules; its quote and all other candidates stay unchanged."""
     if candidate.origin is Origin.USER or candidate.by_model:
         return candidate
     said, told = without_announcement(candidate.content), without_announcement(candidate.summary)
@@ -129,14 +129,14 @@ def _begun(candidate: Candidate) -> Candidate:
 
 
 def _worded_by_us(traced: Traced) -> Traced:
-    """Return a habit with the assistant as origin: its wording is fixed, and only its evidence is tool output."""
+    """Make the assistant the origin of a habit: the wording of a habit is fixed, only its evidence is tool output."""
     if not habits.is_habit(traced.candidate):
         return traced
     return replace(traced, candidate=replace(traced.candidate, origin=Origin.ASSISTANT))
 
 
 def _worth_keeping(candidate: Candidate, admission: Admission, session: Session) -> Admission:
-    """Queue a candidate that would be stored, if it is unclear without context or only valid in its session."""
+    """Queue a candidate that would be stored, but is unclear without context or valid only in its session."""
     if admission.decision is not Decision.AUTO:
         return admission
     why = unclear(candidate.content) or passing(candidate, session)
@@ -152,14 +152,14 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
     if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
         return admission
     unsure = is_below(admission.confidence, PLANNED)
-    # The second look decides whether a model's finding holds after the session.
+    # For a model's finding, the review after the session (the second look) decides whether it still holds.
     if not (unsure or (carried_out(traced.candidate, session) and not traced.candidate.by_model)):
         return admission
     return replace(admission, reservation=own_edits.OF_A_PLAN)
 
 
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
-    """Lower the confidence of an unclear or short-lived finding, to hide it until a second session finds the same."""
+    """Lower the confidence of an unclear or short-lived finding, to hide it until another session finds the same."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
         return admission
     why = unclear(candidate.content) or of_the_moment(candidate, session)
@@ -224,7 +224,7 @@ def reservation_of(traced: Traced, verdict: Verdict) -> str:
 def _attested(
     admission: Admission, traced: Traced, verdict: Verdict, session: Session, settings: Settings
 ) -> Admission:
-    """Admit a finding below the review threshold as unconfirmed if the session's own actions support it.
+    """Queue a weak finding that its session's own actions support, so that it can become an unconfirmed memory.
 
     The finding must also be clear and lasting, and no file or output of the session may state the same.
     """
@@ -242,7 +242,7 @@ def _attested(
 def _probable(
     candidate: Candidate, admission: Admission, verdict: Verdict, session: Session, settings: Settings
 ) -> Admission:
-    """Admit a probable statement of the user as unconfirmed.
+    """Queue a statement of the user that is probably worth storing, so that it can become an unconfirmed memory.
 
     A rule may be a task, so it needs a higher probability than a fact, unless it is worded as a general rule.
     """
@@ -264,10 +264,10 @@ def _probable(
 
 
 def _likely(candidate: Candidate, settings: Settings) -> float:
-    """Return the minimum probability of a typed rule; lower if a model found it, because a second look follows."""
+    """Return the minimum probability of a rule that the user typed; lower if a model found it and will review it."""
     return settings.review_threshold if candidate.by_model else PROBABLE
 
 
 def _is_typed_prose(text: str) -> bool:
-    """Whether a text has no characters that only programs print; people do type emoji."""
+    """Whether a text has no character that only programs print, such as a box or a tick. Emoji are allowed."""
     return not any(sign in PRINTED or (category(sign) == "So" and sign < EMOJI) for sign in text)

@@ -37,9 +37,9 @@ SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A sentence with speaker and time, what was found in it, the confidence and what lowered it, and the outcome.
+    """What became of a sentence: its speaker and time, what was found in it, the confidence, and the outcome.
 
-    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` the outcome in a sentence.
+    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` in a sentence.
     ``number`` is the id of the memory or the capture, or None.
     """
 

@@ -16,13 +16,13 @@ from subconscious.supersession import confirmation
 from subconscious.transcripts import State, read_turns
 
 LATEST_BYTES = 512 * 1024
-"""How many bytes at the end of a transcript are read at most: earlier answers have been examined already."""
+"""The maximum number of bytes read at a transcript's end: earlier answers have been examined already."""
 
 CLOCK = 2.0
 """How many seconds the times in a transcript may be behind the daemon's clock."""
 
 GIVEN = 1000
-"""How many records of memories shown to a session are examined at most."""
+"""The maximum number of records of memories shown to a session that are examined."""
 
 Judged = tuple[Unjudged, str]
 
@@ -30,8 +30,8 @@ Judged = tuple[Unjudged, str]
 async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str = "", *, final: bool = False) -> int:
     """Decide whether the latest answers used the memories shown before them; return the number of decisions.
 
-    A memory shown at the start of a session counts as unused only at the session's end (``final``), or never if it is a
-    lesson or pinned. ``last_said`` is the last answer as the hook reported it: the transcript may not contain it yet.
+    A memory shown at the start of a session counts as unused only at the session's end (``final``); a lesson or a
+    pinned memory never does. ``last_said`` is the last answer as the hook reported it: the transcript may not contain it yet.
     """
     waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
     if not waiting:

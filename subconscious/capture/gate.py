@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 
 class Thresholds(Protocol):
-    """The part of the settings that the gate reads."""
+    """The settings on which the decision depends."""
 
     @property
     def auto_threshold(self) -> float:
@@ -30,8 +30,8 @@ def admit(
 ) -> Admission:
     """Return the decision on a candidate.
 
-    ``heard`` is the text of the quoted turn. Pass it unless the extractor can be trusted to quote correctly, which a
-    language model can't. ``confidence`` is the calibrated confidence; by default the raw one is used.
+    ``heard`` is the text of the turn that must contain the quote; None if the extractor always quotes correctly, which
+    a language model does not. ``confidence`` is the calibrated confidence; by default the raw one is used.
     """
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):
@@ -61,7 +61,7 @@ def _refusal(candidate: Candidate, heard: str | None) -> str:
     if heard is not None and quote not in heard:
         return "its evidence is not in the transcript"
     if not candidate.content.strip() or not candidate.summary.strip():
-        return "it says nothing"
+        return "its text or summary is empty"
     if candidate.kind not in KINDS or candidate.kind == "meta":
         return f"{candidate.kind!r} is not a kind that can be captured"
     if candidate.origin.is_foreign and candidate.kind in _PERSONAL:
@@ -70,7 +70,7 @@ def _refusal(candidate: Candidate, heard: str | None) -> str:
 
 
 def _reservation(candidate: Candidate) -> str:
-    """Return why a candidate must be reviewed however high its confidence is; "" if it need not be."""
+    """Return why a candidate must be reviewed even if its confidence is high; "" if the confidence decides."""
     if candidate.origin is Origin.TEAMMATE:
         return "another person shared it: a person must approve it"
     if candidate.origin is Origin.TOOL:

@@ -34,7 +34,7 @@ ONE_SESSION = "a habit that one session showed may be an exception"
 
 _QUOTED = re.compile(r"`([^`]*)`")
 _OURS = frozenset(("git add <file>", "git add -A", "git add ."))
-"""Commands that belong to the fixed sentences themselves; they are not commands that a session ran."""
+"""Commands that the fixed sentences themselves contain, and that the session did not run."""
 
 _PLACEHOLDERS = re.compile(r"<(?:comment id|number)>| -f body=\.\.\.")
 """Placeholders in the commands of fixed sentences, for parts that differ from run to run."""
@@ -46,7 +46,7 @@ def is_habit(candidate: Candidate) -> bool:
 
 
 def with_suggestions(path: Path, end: int, judged: Sequence[Judged]) -> list[Judged]:
-    """Return the decisions, with a reservation for habits that a text in the session suggested.
+    """Return the decisions, with a reservation about each habit that a text in the session suggested.
 
     This reads the transcript: run it in a thread.
     """
@@ -118,7 +118,7 @@ async def settle(tx: aiosqlite.Connection, candidate: Candidate, memory: Memory,
 
 
 def hazard(content: str) -> str:
-    """Return why a person must decide on a habit, such as that a command in it deletes files; "" if none must."""
+    """Return why a person must decide on a habit, such as that a command in it deletes files; "" if there is no reason."""
     return next((why for told in _QUOTED.findall(content) if told not in _OURS and (why := _doubt(told))), "")
 
 

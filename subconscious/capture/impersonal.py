@@ -64,7 +64,7 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker; "" if it is a task or too long."""
+    """Return a sentence without references to its speaker; "" if it states a task or is too long."""
     said = sentence.strip()
     if len(said) > LONGEST:
         return ""
@@ -74,7 +74,7 @@ def impersonal(sentence: str) -> str:
 
 
 def _less(said: str) -> str:
-    """Return a sentence without its opening words, the next step at its end, and the first person; "" for a task."""
+    """Remove a sentence's opening words, the next step at its end, and the first person; return "" for a task."""
     less = said
     while (opened := _opened(less)) != less:
         less = opened

@@ -40,7 +40,7 @@ LATE = "it was written after its session had ended"
 """The reason to review a statement from a line added after the end of its session: anybody can append to a file."""
 
 PROMPT_LENGTH = 500
-"""How many characters of a prompt are stored with its session at most."""
+"""The maximum number of characters of a prompt that are stored with its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class _Found:
 async def _found(
     app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...], place: sessions.Position
 ) -> _Found:
-    """Examine a batch with models and rules, before the transaction: it takes too long to do in one."""
+    """Examine a batch with models and rules. This takes too long for a transaction, so it precedes the transaction."""
     reading, project_id = batch.reading, source.project_id
     ended = await _ended(ctx, source, batch, await _judged(app, ctx, source, batch, turns))
     return _Found(
@@ -142,7 +142,7 @@ async def _found(
 async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...]) -> list[Judged]:
     """Return the candidates in new turns with the decisions on them.
 
-    Candidates from prompts that no hook reported, and those from a late transcript, wait for a person's review.
+    Candidates from prompts that no hook reported, or from lines written after the session's end, wait for a person.
     """
     new = batch.reading.turns
     opinions = await opinions_of(app, new)
@@ -173,7 +173,7 @@ async def _store_progress(
 ) -> None:
     """Store how far the transcript was read, and which prompts it contains."""
     reading = batch.reading
-    stands = [turn for turn in reading.turns if turn.role is Role.USER]  # includes plans, which the user only approved
+    stands = [turn for turn in reading.turns if turn.role is Role.USER]  # includes plans that the user approved
     await sessions.mark_written(tx, source.session_id, [turn.prompt_id for turn in stands if turn.prompt_id])
     await sessions.mark_written_texts(tx, source.session_id, [turn.text for turn in stands if not turn.prompt_id])
     new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
@@ -219,7 +219,7 @@ async def _log_batch(ctx: RecallContext, source: Source, gain: Gain, began: floa
 
 
 async def _ended(ctx: RecallContext, source: Source, batch: Batch, judged: list[Judged]) -> retirement.Ended:
-    """Return the memories that no longer apply according to the user's typed sentences; none for a late transcript."""
+    """Find memories that no longer apply according to the user; none in lines written after the session's end."""
     if source.late:
         return retirement.Ended(judged)
     turns, doubtful = batch.reading.turns, batch.doubtful
@@ -237,7 +237,7 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
 
 
 async def _observed(ctx: RecallContext, source: Source, batch: Batch, begin: int) -> observing.Seen:
-    """Return the failed tool calls in the main conversation; nothing for a late transcript."""
+    """Return the failed tool calls in a batch; none for a sub-agent's transcript, or after the session's end."""
     reading = batch.reading
     if not ctx.settings.capture or source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
         return observing.Seen()

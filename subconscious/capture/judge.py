@@ -45,10 +45,10 @@ FEW_WORDS = 2
 MOST_WORDS_OF_AN_ANSWER = 8
 
 LONGEST_BEFORE = 160
-"""How many characters of the text before a sentence are read with the sentence at most."""
+"""The maximum number of characters of the preceding text that are read with a sentence."""
 
 LONGEST = 400
-"""How many characters of a sentence are used at most for the features of its shape."""
+"""The maximum number of characters of a sentence that are used for the features of its shape."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
 """The sizes of the tables of hashed n-grams and words."""
@@ -117,7 +117,7 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Return a sparse vector of names as pairs: an index (hash modulo ``size``, plus ``offset``) and its weight.
+    """Return a sparse vector of feature names as pairs: an index (hash modulo ``size``, plus ``offset``) and its weight.
 
     The weights are dampened counts, scaled to unit length, so that long sentences don't weigh more.
     """
@@ -159,7 +159,7 @@ def structure(spoken: Spoken) -> list[float]:
 
 
 def context(spoken: Spoken) -> str:
-    """Return the end of the previous sentence as context, or of the assistant's text if that sentence is too short."""
+    """Return the end of the previous sentence; if that sentence is too short, the end of the assistant's text."""
     bare = len(spoken.previous.split()) <= FEW_WORDS and spoken.before
     return (spoken.before if bare else spoken.previous)[-LONGEST_BEFORE:]
 
@@ -177,7 +177,7 @@ class Model:
         self._table = table
 
     def opinion(self, spoken: Spoken, embedder: LocalEmbedder | None = None) -> Opinion:
-        """Return the opinion on a sentence; without an embedder, from its words alone."""
+        """Return the probability and kind of a sentence; without an embedder, estimated from its words alone."""
         seen = features(spoken)
         by_words = self._score("words", seen)
         if embedder is None or by_words < HOPELESS:
@@ -211,7 +211,7 @@ class Model:
 
 
 def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
-    """Return the opinions on sentences. CPU-bound: run it in a thread.
+    """Return the probability and kind of each sentence. CPU-bound: run it in a thread.
 
     If the embedder fails, the remaining sentences are left out.
     """

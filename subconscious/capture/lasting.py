@@ -1,4 +1,4 @@
-"""Finds statements that are only valid in their session: requests that were carried out, reports, findings on edits."""
+"""Finds statements that are valid only in their session: completed requests, reports, findings about edits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ MOST_LEADS = 2
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The exchange and the text of each turn of a session."""
+    """A session's turns: maps the id of each turn to its exchange and to its text."""
 
     of_turn: dict[str, Exchange] = field(default_factory=dict)
     text: dict[str, str] = field(default_factory=dict)
@@ -168,7 +168,7 @@ def names_lines(text: str) -> bool:
 
 
 def carried_out(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement in an approved plan becomes outdated when the plan has been carried out."""
+    """Whether a statement in an approved plan is outdated once the plan has been carried out."""
     said = candidate.content
     ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
     return any(pattern.search(said) for pattern in ends) or names_edited(candidate, session)

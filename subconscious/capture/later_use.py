@@ -1,6 +1,6 @@
 """Decides whether a finding is useful to a later session, and rewords it for readers who did not see the session.
 
-Most findings that readers rejected describe how a page looks, judge a single change, or list steps. Findings are easier
+Most findings that raters rejected describe how a page looks, judge a single change, or list steps. Findings are easier
 to understand without the headings and numbers of the text that they come from.
 """
 
@@ -40,7 +40,7 @@ _VERDICT = re.compile(
     r"|\b\d+ lines of\b",
     re.IGNORECASE,
 )
-"""Words of a verdict on a change."""
+"""Words that judge a change, such as "looks good"."""
 
 _STATE_OF_WORK = re.compile(
     r"\blooks like\b|\bbranch (?:has|had|have)\b|\bmain`? (?:side|added|has)\b|\bcompil(?:er?|ation) errors?\b|\bnew file:"
@@ -78,7 +78,7 @@ _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 
 FEWEST_POINTS, FEWEST_OF_A_POINT = 3, 5
-"""The minimum number of points in a list, and of words, names not counted, in a point that states something."""
+"""The minimum number of points in a list, and of words in a point that states something (names are not counted)."""
 
 _COURSE = re.compile(r"\b(?:when(?:ever)?|while|during|after|before|because|since|until|unless)\b", re.IGNORECASE)
 """Words for when or why something happens."""
@@ -100,13 +100,13 @@ _LEAD = re.compile(r"(?P<name>[^:.;`\n]{1,60}): +(?=\S)")
 _VAGUE = re.compile(
     r"\b(?:finding|thoughts?|interpretation|answer|insights?|cleaned|cleanup|features?|causes|normal)\b", re.IGNORECASE
 )
-"""Words in headings that name nothing, besides the vague words in ``kernel.py``."""
+"""Further vague words in headings, in addition to those in ``kernel.py``."""
 
 _FILES = re.compile(r" \((?P<names>[\w./-]+\.\w{1,8}(?:, [\w./-]+\.\w{1,8})*)\)\Z")
 
 
 def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str:
-    """Return why a finding is of no later use, such as "is cut short"; "" if it may be useful.
+    """Return why a finding is useless to later sessions, such as "is cut short"; "" if it may be useful.
 
     If ``reports_edits`` is true, the finding may list several edits, because together they are one change.
     """

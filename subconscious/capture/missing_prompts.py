@@ -50,7 +50,7 @@ async def expect(app: App, entry: Entry) -> None:
 
 
 async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
-    """Learn from the prompts of a finished session that are missing in its transcript.
+    """Learn from prompts of a finished session that its transcript lacks.
 
     If there is no transcript at all, nothing is learned: the user configured the client not to write any.
     """

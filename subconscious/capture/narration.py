@@ -1,4 +1,4 @@
-"""Recognises narration of the assistant: next steps, greetings, reports of passing tests."""
+"""Recognises sentences in which the assistant narrates: next steps, greetings, reports of passing tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
 """Punctuation and space after an opening word. "No-op" and "Next.js" do not match, because no space follows."""
 
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
-"""Opening words that need no punctuation after them, as no name begins so; "so that" and "so far" are excluded."""
+"""Opening words that need no punctuation, because no name begins with them; "so that" and "so far" do not match."""
 
 LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.IGNORECASE)
 

@@ -36,10 +36,10 @@ FEWEST_TIMES = 3
 CONFIDENCE = 0.9
 
 MOST_ONCE = 2
-"""The maximum number of unconfirmed memories per session of failures that occurred only in that session."""
+"""Per session, the maximum number of unconfirmed memories about failures that occurred only in that session."""
 
 ONCE_CONFIDENCE = 0.75
-"""The confidence of a memory of a failure in a single session: 23 of 42 in four projects occurred again later."""
+"""The confidence of a memory of a failure in one session: of 42 such failures in four projects, 23 occurred again."""
 
 MET_AGAIN = "the same failure was met again"
 
@@ -91,7 +91,7 @@ def look(
 
 
 def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
-    """Add a doubt about the source of a failure's way out, if any; drop the details if they have secret text."""
+    """Add the reason to doubt a failure's way out, if there is one; drop details that contain secrets."""
     if not one.sort:
         return one
     slots = [slot for slot in one.slots.values() if slot]
@@ -147,7 +147,7 @@ def _row(one: Observation, place: SessionRef, transcript: str) -> Failure:
 async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure:
     """Return a failure with the way out that another session found for the same command and type of error.
 
-    Sessions often work around a failure differently, but then too it counts as an occurrence of the same failure.
+    Sessions often work around the same failure in different ways; it must still be counted as the same failure.
     """
     if row.trouble or not (row.command_key and row.signatures):
         return row
@@ -161,7 +161,7 @@ async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure
 
 
 async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
-    """Make a memory of a failure that occurred often enough, or count its recurrence; return the id in a list."""
+    """Make a memory of a frequent failure, or count its recurrence; return the memory's id in a list, or []."""
     if not _often(met) or met[-1].sort in EXPLAINED:
         return []
     wordings = {content_hash(wording.sentence(one.sort, one.slots)) for one in met}
@@ -200,7 +200,7 @@ async def propose(ctx: RecallContext, tx: aiosqlite.Connection, session_id: str,
 
 
 async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], session_id: str) -> list[int]:
-    """Make an unconfirmed memory of a failure, unless a person has decided on it or has to; return its id in a list."""
+    """Make an unconfirmed memory of a failure if it is new and needs no review; return the memory's id in a list."""
     project, content = met[0].project_id, wording.sentence(met[0].sort, met[0].slots)
     known = [
         await failures.capture_results(tx, project, one, {content_hash(content)})
@@ -230,7 +230,7 @@ def _often(met: Sequence[Failure]) -> bool:
 
 
 def _most_common(met: Sequence[Failure]) -> Failure:
-    """Return the failure with the most common commands (the failed one and its way out); of several, the first."""
+    """Return the first failure with the most common combination of commands (the failed one and its way out)."""
     wordings = [(one.failed, one.way_out, one.dropped) for one in met]
     return max(met, key=lambda one: wordings.count((one.failed, one.way_out, one.dropped)))
 
@@ -243,7 +243,7 @@ async def _capture(
     where: Provenance,
     admission: Admission,
 ) -> list[int]:
-    """Add one capture per session, so that each can be undone; all belong to one memory. Return its id in a list."""
+    """Add one capture per session, so that each can be undone, to one memory; return its id in a list, or []."""
     project, brought = where.place.project_id, None
     for session_id, rows in groupby(sorted(met, key=lambda one: (one.session_id, one.at)), lambda one: one.session_id):
         candidate = _candidate(content, next(rows))
@@ -263,7 +263,7 @@ async def _capture(
 def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission:
     """Return the decision on a failure: store only a fixed sentence with harmless commands that really ran."""
     candidate = _candidate(content, met[0])
-    confidence = CONFIDENCE  # not calibrated: a user who forgets one way out may still want the others
+    confidence = CONFIDENCE  # not calibrated: a user who rejects one way out may still want the others
     verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
     if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
         return Admission(Decision.DISCARD, confidence, "its text differs from what was observed", verdict)
@@ -311,7 +311,7 @@ async def _failed_itself(tx: aiosqlite.Connection, row: Failure) -> list[int]:
 
 
 async def _recovered(tx: aiosqlite.Connection, project_id: str) -> list[int]:
-    """Retire the memories of failed calls that have worked since then."""
+    """Retire the memories of failed commands that worked later."""
     outdated = await failures.outdated_memories(tx, project_id, RECOVERS)
     return [gone for memory_id in outdated for gone in await _retire(tx, memory_id, "what failed has worked since")]
 
@@ -329,9 +329,9 @@ async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list
 async def known_ways_out(
     ctx: RecallContext, project_id: str, tool: str, given: dict[str, str], error: str
 ) -> list[tuple[Memory, str]]:
-    """Return the memories of a failure, each with the reason for the match: the same command and type of error.
+    """Return the memories about a failure, each with the reason for the match: the same command and type of error.
 
-    Another type of error matches too, if the command has only one known failure, which occurred often, and the command
+    Another type of error also matches if the command has only one known failure, which occurred often, and the command
     has never worked since.
     """
     named = shell_error(tool, given, error)

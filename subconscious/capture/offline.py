@@ -24,13 +24,13 @@ from subconscious.text.examined import examined
 from subconscious.text.wording import content_words
 
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
-"""Sources of drafts that are kept although a longer draft contains them, because the shorter one may be better."""
+"""Sources of drafts that are kept even if an earlier draft has all their words: the shorter draft may be better."""
 
 EXTRACTOR = "offline-5"
 
 
 def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS) -> list[Candidate]:
-    """Return the candidates in some turns, each statement once, in its most confident version."""
+    """Return the candidates in some turns. Of candidates with equal content, only the most confident is returned."""
     turns = examined(turns)
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft)) for draft in distinct(drafts(turns))]
@@ -68,7 +68,7 @@ def distinct(found: Iterable[Draft]) -> list[Draft]:
 
 
 def _told(exchange: Exchange) -> list[Draft]:
-    """Return the statements of the assistant in an exchange; some of them in a longer and a shorter version."""
+    """Return the assistant's statements in an exchange. Some are returned in a longer and a shorter version."""
     kept: list[Draft] = []
     said: dict[str, list[frozenset[str]]] = {}
     for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):

@@ -1,4 +1,4 @@
-"""Gets the judge's opinions on typed sentences, if the local embedder is loaded."""
+"""Has the judge (``judge.py``) assess sentences that the user typed, if the local embedder is loaded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from subconscious.domain.model import Turn
 from subconscious.embeddings.local import LocalEmbedder
 
 MOST_SENTENCES = 400
-"""How many typed sentences of one batch are embedded at most; further sentences are judged by their words alone."""
+"""The maximum number of sentences embedded per batch; further sentences are judged by their words alone."""
 
 
 async def opinions_of(app: App, turns: Sequence[Turn]) -> Opinions:
-    """Return the judge's opinions on typed sentences; {} without the local embedder: then words alone decide."""
+    """Return the judge's opinion on each sentence that the user typed; {} if the local embedder is not loaded."""
     said = dict.fromkeys(one for turn in turns for one in spoken(turn))
     embedder = await app.embedding.loaded_embedder() if said else None
     if not isinstance(embedder, LocalEmbedder):

@@ -1,4 +1,4 @@
-"""Admits statements about the session's own edits: reports, and the design of a plan that was carried out.
+"""Admits statements about a session's own edits: reports of edits, and designs from a plan that was carried out.
 
 The edits are the evidence. Such a statement may become an unconfirmed memory, which is confirmed when another session
 finds the same. It ranks below findings, because the code itself shows the edits.
@@ -26,7 +26,7 @@ from subconscious.text.standalone import unclear
 from subconscious.text.words import content_words, is_name
 
 OF_A_PLAN = "it is outdated once its plan is carried out"
-"""The reservation of a statement of an approved plan."""
+"""The reason why a statement of an approved plan is not shown to sessions."""
 
 LEAST = 0.45
 """The minimum confidence of a statement about the session's own edits that becomes an unconfirmed memory."""
@@ -54,7 +54,7 @@ _OF_TESTS_OR_UNNAMED = re.compile(
 def admit(
     traced: Traced, admission: Admission, verdict: Verdict, session: Session, settings: Settings
 ) -> tuple[Candidate, Admission]:
-    """Return a candidate and its admission: as unconfirmed, if the session's edits support it, else unchanged."""
+    """Return a candidate and its admission; if its session's edits support it, it may become an unconfirmed memory."""
     if not (settings.unconfirmed and settings.poisoning and admission.confidence >= LEAST):
         return traced.candidate, admission
     named = replace(traced.candidate, content=without_lines(traced.candidate.content))
@@ -82,7 +82,7 @@ def _is_of_edits(traced: Traced, admission: Admission, session: Session, setting
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
-    """Whether a statement has no reservation except that it reports work; outside a plan, it must have that one."""
+    """Whether the only reservation about a statement is that it reports work; a planned statement may have none."""
     if reservation(traced, verdict, news=True):
         return False
     return traced.approved or bool(reservation(traced, verdict))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 400
-"""The maximum length in characters of a passage, unless it is a single longer sentence."""
+"""The maximum length of a passage in characters. Only a passage of a single sentence may be longer."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
@@ -63,14 +63,14 @@ class _Block:
 
 
 def passages(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return the passages of ``text`` in order, each of at most ``longest`` characters or a single longer sentence."""
+    """Return the passages of ``text`` in order. Only a single sentence may have more than ``longest`` characters."""
     text = text[:_LONGEST_TEXT]
     found = [passage for run in _runs(text, list(_blocks(text))) for passage in _pack(text, run, longest)]
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
 
 
 def points(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return each point of a text: a paragraph, or a list item with its nested items; long ones are divided.
+    """Return the points of a text: paragraphs, and list items with their nested items. Long points are divided.
 
     The last sentence of a paragraph is left out if it only introduces what follows.
     """
@@ -163,7 +163,7 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
     run: list[_Block] = []
     for block in blocks:
         if text[block.start : block.end].rstrip(" *").endswith(":") and not block.bullet:
-            continue  # it introduces the next block
+            continue  # such a paragraph introduces the next block
         if run and not (block.bullet and run[-1].bullet and block.headings == run[-1].headings):
             yield run
             run = []

@@ -35,7 +35,7 @@ KEPT = ("captured", "approved")
 """The statuses of captures that a session's summary may use: statements that wait are not shown to the next session."""
 
 LOOKED_AT = 100
-"""How many sessions one step examines at most."""
+"""The maximum number of sessions that one step examines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Done:
 
 
 async def following(app: App, session_id: str) -> Done | None:
-    """Read or summarise a session after ``session_id`` that needs it, among ``LOOKED_AT``; None if none is left."""
+    """Read or summarise the first of the next ``LOOKED_AT`` sessions that needs it; None if no session is left."""
     found = await ended_sessions.after(app.database, session_id, LOOKED_AT)
     for over in found:
         done = await _look_at(app, over)
@@ -63,7 +63,7 @@ async def _look_at(app: App, over: EndedSession) -> Done:
         if ctx.settings.capture and ctx.settings.summaries:
             return await _summarize_and_read(app, ctx, over)
     except (TranscriptError, OSError):
-        pass  # gone or replaced: there is nothing to summarise
+        pass  # the transcript is gone or was replaced: there is nothing to summarise
     except Exception:
         # An error with one session must not delay the others.
         log.exception("session %s can't be summarized", over.session.id)
@@ -78,7 +78,7 @@ async def _summarize_and_read(app: App, ctx: RecallContext, over: EndedSession) 
 
 
 async def _summarize(app: App, over: EndedSession) -> bool:
-    """Summarise a session up to the position where it was read; False if its file is gone."""
+    """Summarise the part of a session that has been read; return False if its transcript is gone."""
     session, end = over.session, over.read.get(over.session.transcript, 0)
     if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
         return False
@@ -90,7 +90,7 @@ async def _summarize(app: App, over: EndedSession) -> bool:
 
 
 async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) -> bool:
-    """Learn from new lines of a file; False if there are none, or only an incomplete line of a killed client."""
+    """Learn from new lines of a file; return False if they have no complete new line."""
     session = over.session
     source = Source(session.id, session.project_id, path, session.cwd, late=True, settled=over.begun)
     before = await sessions.position(app.database, path, session.id)
@@ -114,7 +114,7 @@ async def _stated(app: App, session: Session) -> list[str]:
 
 
 async def _sketch(app: App, session: Session, end: int) -> Sketch:
-    """Return the sketch of a transcript, read again up to an offset, without typed turns that no hook reported."""
+    """Read a transcript again up to ``end``; return the sketch of its turns, except prompts that no hook reported."""
     stated = await _stated(app, session)
     sketch, offset, state = Sketch(), 0, State()
     path, deeds = Path(session.transcript), Deeds()

@@ -1,7 +1,7 @@
 """Shows what capture finds in each sentence of some turns, including sentences that are not candidates.
 
-Explanations call the extractors only through `seen`. To add another judge of sentences, add it here, with its
-probability as the confidence.
+``explanations.py`` calls the extractors only through `seen`. If another model judges sentences, call it here too, and
+use its probability as the confidence.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ SORTS = {
     "resolved": "a fault and its fix, in separate sentences",
     "reply": "an answer to a question",
 }
-"""Readable names for the sources that a candidate's reason may begin with."""
+"""Maps the internal name of a source, with which a candidate's reason may begin, to words for the user."""
 
-PASSING = "reads like a task, a question or something for the moment"
+PASSING = "reads like a task, a question or a passing remark"
 PASTED = "its message was too long to have been typed"
-NOT_TYPED = "nothing that is recognised as a decision, a finding, a fix or a lesson"
+NOT_TYPED = "not recognised as a decision, a finding, a fix or a lesson"
 SAID_BEFORE = "says the same as another sentence of this session"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A sentence with its speaker, what was found in it, the confidence, and the reasons that lowered it.
+    """A sentence with its speaker, what was found in it, the confidence, and why the confidence is not higher.
 
     ``candidate`` is None if the sentence is not a candidate; ``reasons`` then say why not.
     """

@@ -1,7 +1,7 @@
 """Limits how many captures of one session wait for a person or may become unconfirmed memories.
 
-A transcript is read as it grows, so the choice is repeated with every batch: a stronger capture displaces the weakest
-one that waits (setting ``session_captures``). A capture that was stored or decided on by a person is never displaced.
+A transcript is read as it grows, so the captures to keep are chosen again with every batch. Beyond ``session_captures``
+a stronger capture displaces the weakest waiting one. Captures that are stored or decided on are never displaced.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
 MOST_UNCONFIRMED = 3
-"""How many captures of one session may become unconfirmed memories; the user's own words are counted separately."""
+"""The maximum number of unconfirmed memories from one session. The user's statements have a separate, equal limit."""
 
 TO_A_PERSON = 2
-"""How many captures of one session may wait for a person; the user's own words are not counted."""
+"""The maximum number of captures of one session that wait for a person; the user's statements are not counted."""
 
 TOO_MANY = f"more than {TO_A_PERSON} captures of its session would wait for a person"
 
 TOO_WEAK = "its confidence is too low for a review, and its session has better findings"
 
 ASKED_FOR = "told"
-"""The extractor of statements that somebody asked the assistant to remember."""
+"""The extractor name of statements that somebody asked the assistant to remember."""
 
 
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
-    """Discard the captures of a session that exceed its limits, the weakest first.
+    """Discard the weakest captures of a session until its limits are met.
 
-    Captures that wait for a model's review (the second look) are counted only after they have passed it.
+    Captures that still wait for a model's review (the second look) are not counted.
     """
     found = await captures.of_session(tx, session_id)
     rows = {row["id"]: row for row in found if row["reservation"] != WAITS}
@@ -50,9 +50,9 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
 
 
 def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[int, str]:
-    """Return, by id, why captures of a session are discarded: they exceed the session's limits or repeat others.
+    """Return the captures of a session to discard, by id, with the reason: they are too many, or repeat others.
 
-    Captures that may become unconfirmed are chosen first, because most of the others are never reviewed.
+    Captures that may become unconfirmed memories have priority, because most of the others are never reviewed.
     """
     rows = _once_a_memory(rows)
     doubted = _says_what_is_doubted(rows)
@@ -68,7 +68,7 @@ def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[in
 
 
 def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
-    """Return the captures, with only one of several that belong to the same stored memory."""
+    """Return the captures; of those that belong to the same stored memory, only the first."""
     known: set[int] = set()
     kept = []
     for row in rows:
@@ -80,10 +80,10 @@ def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
 
 
 def _says_what_is_doubted(rows: Sequence[SessionCapture]) -> set[int]:
-    """Return the ids of captures that repeat a doubtful one.
+    """Return the ids of waiting captures that repeat a doubtful capture.
 
-    A capture is doubtful if the poisoning check flagged it, or if a model found it and there is a reservation. A
-    deceived assistant words one claim in many ways; a harmless-looking wording of the claim must not be chosen.
+    A capture is doubtful if the poisoning check flagged it, or if a model found it and it must not be shown yet. A
+    deceived assistant repeats a claim in other words; a harmless-looking wording must not be chosen instead.
     """
     warned = [row for row in rows if row["level"] != Level.NONE or (row["reservation"] and _is_of_model(row))]
     entries = [_entry(row, fixed=True) for row in warned]
@@ -104,7 +104,7 @@ def _may_be_given(row: SessionCapture) -> bool:
 
 
 def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: float) -> dict[int, str]:
-    """Return, by id, why queued captures are discarded: they exceed the limits or are below the review threshold.
+    """Return the queued captures to discard, by id, with the reason: too many, or a confidence below ``threshold``.
 
     Findings of the rules, findings of a model, and statements of the user have separate limits, so that no group
     displaces another.
@@ -122,7 +122,7 @@ def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: f
 
 
 def _finder(row: SessionCapture) -> str:
-    """Return who found or made a statement: "user", "model" or "rules"."""
+    """Return "user" if the user made the statement; otherwise "model" or "rules", depending on which found it."""
     if row["origin"] == Origin.USER:
         return "user"
     return "model" if _is_of_model(row) else "rules"
@@ -134,18 +134,18 @@ _SAME = 0.7
 """Two captures can repeat each other only if both have more than this share of the shorter one's words (0 to 1)."""
 
 _ALIKE = 0.8
-"""If both captures have more than this share of the longer one's words, any difference makes them two statements."""
+"""If two captures share more than this part of the longer one's words, any difference makes them two statements."""
 
 _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
-"""Differences that a longer and a shorter quote of the same text may have. They count only above ``_ALIKE``."""
+"""Differences that may exist only because one quote of a text is longer. They count only above ``_ALIKE``."""
 
 TOLD = 0.2
-"""The confidence that a capture loses if a stronger capture of its session has all its words."""
+"""The deduction from the confidence of a capture if an already chosen capture contains all of its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A capture to choose from: ``key`` identifies it to the caller; it is always kept if ``fixed`` is true."""
+    """A capture that may be kept. ``key`` identifies the capture to the caller; a ``fixed`` capture is always kept."""
 
     key: Hashable
     confidence: float
@@ -154,13 +154,13 @@ class Entry:
 
 
 OVERLAP = 0.5
-"""Two statements are not distinct if at least this share of the words of one (0 to 1) is in the other."""
+"""Two statements are not distinct if one contains at least this share (0 to 1) of the other's words."""
 
 
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
-    """Return the keys of captures to drop, with the reason: they repeat a stronger one or exceed the cap.
+    """Return the keys of captures to drop, with the reason: they repeat a stronger capture or exceed ``cap``.
 
-    Captures that share words with a chosen one rank lower. Among equals the earlier one is kept.
+    Captures that share words with a chosen capture rank lower. Of equal captures, the earlier one ranks higher.
     """
     ranked = sorted(entries, key=lambda entry: (not entry.fixed, -entry.confidence))
     words = {entry.key: _words(entry.content) for entry in ranked}
@@ -187,7 +187,7 @@ def _share(said: frozenset[str], other: frozenset[str]) -> float:
 
 
 def distinct(contents: Sequence[str], most: int) -> list[int]:
-    """Return the indices of the first distinct statements, at most ``most``."""
+    """Return the indices of up to ``most`` statements, each distinct (see ``OVERLAP``) from those before."""
     words = [_words(content) for content in contents]
     kept: list[int] = []
     for at, said in enumerate(words):
@@ -205,7 +205,7 @@ def _words(text: str) -> frozenset[str]:
 def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
     """Whether one capture of a session repeats another.
 
-    Many common words are enough, even if neither paraphrases the other, because only one of both would be shown.
+    Many shared words are enough, even if neither paraphrases the other, because only one of the two would be shown.
     """
     if not said or not told:
         return said == told

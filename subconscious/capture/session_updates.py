@@ -23,7 +23,7 @@ from subconscious.transcripts.records import AGENT_FILE
 
 
 def attested_part(source: Source, batch: Batch) -> Reading:
-    """Return a batch without what the session's summary must not use: typed turns that no hook reported.
+    """Return the turns of a batch that the session's summary may use: prompts that no hook reported are left out.
 
     No turns are left if the summary is final (``source.settled``).
     """

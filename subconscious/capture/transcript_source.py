@@ -1,4 +1,4 @@
-"""Reads the next batch of a transcript, and finds out which typed turns a hook reported."""
+"""Reads the next batch of a transcript, and finds out which prompts in it no hook reported."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LOOK_SECONDS = 0.1
 class Source:
     """A transcript to read, with its session and project.
 
-    ``watched`` means that it is still being written, so that new turns also go to a configured model. ``late`` means
-    that it was written after the session had ended, so that its captures wait for a person. ``settled`` means that the
+    ``watched`` means that the file is still being written, so that a configured model reads new turns too. ``late``
+    means that lines were added after the session's end, so that captures from them wait for a person. ``settled`` means that the
     session's summary is not changed any more.
     """
 
@@ -42,14 +42,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """New turns of a transcript; ``doubtful`` are the ids of typed turns that no hook reported."""
+    """New turns of a transcript; ``doubtful`` has the ids of turns that look typed, but that no hook reported."""
 
     reading: Reading
     doubtful: set[str]
 
 
 async def read_batch(app: App, source: Source, place: sessions.Position, final: bool) -> Batch:
-    """Return the turns after a position, and which typed ones no hook reported.
+    """Return the turns after a position, and the ids of prompts among them that no hook reported.
 
     The client may write a prompt shortly before the hook reports it, for example while the end of the previous turn is
     being read. So recent prompts, and the first ones of a session, are checked again for up to ``HOOK_SECONDS``.
@@ -70,7 +70,7 @@ async def read_batch(app: App, source: Source, place: sessions.Position, final: 
 
 
 class _Doubtful(NamedTuple):
-    """Typed turns that no hook reported. ``unsettled`` means that a hook may still report one of them."""
+    """The ids of prompts that no hook reported. ``unsettled`` means that a hook may still report one of them."""
 
     turns: set[str]
     unsettled: bool

@@ -41,10 +41,10 @@ from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
 Bond = tuple[Memory, float]
-"""A memory that is bound to a prompt or a file, and the strength of the binding, 0 to 1."""
+"""A memory that belongs to a prompt or a file, and how strongly (0 to 1): the strength of the binding."""
 
 NEIGHBOURS = 20
-"""How many active memories, the most similar ones, are checked for whether a statement contradicts them."""
+"""The maximum number of similar active memories that are searched for one that a statement contradicts."""
 
 A_SESSION = 2
 """The maximum number of unconfirmed memories shown to one session; they are shown one at a time."""
@@ -125,7 +125,7 @@ async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
 async def give_at_once(ctx: RecallContext, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:
     """Make an unconfirmed memory of a statement that the assistant asked to remember, if the user has just typed it.
 
-    The conditions are those at the end of a session, but the evidence is what was typed, not the transcript.
+    The conditions are the same as at a session's end, but ``typed`` is the evidence instead of the transcript.
     """
     candidate = candidate_from(capture)
     said = any(_says(one, candidate.content) for text in typed for one in sentences(text))
@@ -168,7 +168,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 
 
 async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
-    """Judge captures that waited when an older version had no unconfirmed memories; return counts by outcome."""
+    """Judge captures left waiting by an old version without unconfirmed memories; return the counts by outcome."""
     async with ctx.database.write() as tx:
         old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
     if not old:
@@ -187,7 +187,7 @@ async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
 
 
 def _reservations(found: Sequence[Candidate]) -> list[str]:
-    """Return the reservation about each stored candidate, "" if none. Reads transcripts: run it in a thread."""
+    """Return why each candidate must not be shown yet, "" if it may be. Reads transcripts: run it in a thread."""
     turns = [turn_of(one) for one in found]
     readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
     spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
@@ -208,11 +208,10 @@ def turn_of(candidate: Candidate) -> Turn | None:
 async def fitting(
     ctx: RecallContext, session_id: str, project_id: str, text: str, stored: Sequence[Hit] = ()
 ) -> list[Hit]:
-    """Return a list of one: the unconfirmed memory or stored statement that is most relevant to a prompt.
+    """Return a list with the unconfirmed memory or stored statement that is most relevant to a prompt, or [].
 
     ``stored`` has stored statements that the ordinary search found. They need only reach the threshold of unconfirmed
     memories, so that confirming a statement does not hide it, and count only towards the session's ordinary limits.
-    The list is empty if nothing is relevant enough.
     """
     guesses = await found(ctx, text, project_id, LOOKED_AT) if await _may_be_given(ctx, session_id) else []
     hits = [*guesses, *(replace(hit, rank=hit.relevance) for hit in stored)]
@@ -227,12 +226,12 @@ def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
 
 
 async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: Touched) -> list[Hit]:
-    """Return the unconfirmed memory with the strongest binding to a file; [] if the session's limit is reached."""
+    """Return a list with the unconfirmed memory most strongly bound to a file; [] if the session's limit is reached."""
     if not await _may_be_given(ctx, session_id):
         return []
     which = Filter(project_id, unconfirmed=True)
     named = await full_text.naming(ctx.database, touched.name, projects_of(project_id), LOOKED_AT, which)
-    named = [memory for memory in named if found_path(memory.content) != touched.path]  # the file is already found
+    named = [memory for memory in named if found_path(memory.content) != touched.path]  # these only locate the file
     strengths = [(memory, bond(memory, touched)) for memory in named]
     nearness = await _cosines(ctx, touched.work[:WORK_LETTERS], [one.id for one in named]) if touched.work else {}
     changed = await changed_since(ctx, project_id, touched.name, named)
@@ -248,7 +247,7 @@ async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: T
 async def about_failure(
     ctx: RecallContext, session_id: str, project_id: str, words: Sequence[str], sure: Callable[[Memory], float]
 ) -> list[Hit]:
-    """Return the unconfirmed memory that is most probably about a failure; [] if the session's limit is reached.
+    """Return a list with the unconfirmed memory most probably about a failure; [] if the session's limit is reached.
 
     ``words`` are searched for; ``sure`` returns the probability that a memory is about the failure. Memories of two
     sessions about the same failure confirm each other.
@@ -269,7 +268,7 @@ async def about_failure(
 
 
 async def one_at_a_time(ctx: RecallContext, session_id: str, bound: Sequence[Bond]) -> list[Bond]:
-    """Return the bound memories, of new unconfirmed ones at most the first, or none if the limit is reached."""
+    """Return the bound memories; of the unconfirmed ones new to the session, only the first, if the limit allows."""
     if not any(memory.unconfirmed for memory, _ in bound):
         return list(bound)
     known = await surfaces.hashes_in_context(ctx.database, session_id)
@@ -298,7 +297,7 @@ async def found(ctx: RecallContext, text: str, project_id: str | None, limit: in
 
 
 async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[int, float]:
-    """Return the cosines of unconfirmed memories to a text, by id, from stored vectors: no index has these memories."""
+    """Return the cosines of unconfirmed memories to a text, by id. No index has them, so stored vectors are read."""
     vector = await ctx.embed(text) if ids else None
     if vector is None:
         return {}
@@ -313,7 +312,7 @@ async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
 
 
 async def _best(ctx: RecallContext, hits: Sequence[Hit], *, found_again: bool = False) -> list[Hit]:
-    """Return the best hit in a list, without memories that a later check for poisoning has flagged.
+    """Return a list with the best hit, or []. Memories that a later poisoning check flagged are left out.
 
     Memories with a confidence below the review threshold are left out until another session finds the same
     (``found_again``): in replayed sessions they misled as often as they helped.

@@ -1,6 +1,6 @@
 """Makes unconfirmed memories when a session ends, and confirms or retires those that were shown to the session.
 
-Statements of the user that an older version left waiting, because it could not judge them, are judged again once.
+Statements of the user that an older version left waiting, because it could not judge them, are judged once more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 A_ROUND = 20
-"""How many sessions one round of maintenance settles at most: each may need its transcript to be read again."""
+"""The maximum number of sessions handled in one round of maintenance: their transcripts may have to be read again."""
 
 
 async def settle(app: App, ctx: RecallContext, session_id: str) -> None:
@@ -44,7 +44,7 @@ async def conclude(app: App, ctx: RecallContext, session_id: str) -> None:
 
 
 async def settle_all(app: App) -> None:
-    """Settle ended sessions that have not been settled yet, and judge captures that an older version left waiting."""
+    """Handle ended sessions: make unconfirmed memories, and judge captures that an older version left waiting."""
     ctx = app.recall_context()
     if not ctx.settings.unconfirmed:
         return
@@ -63,7 +63,7 @@ NEIGHBOURS = 10
 
 
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
-    """Store a session's waiting statements that this version would store without a review; return their number.
+    """Store a session's waiting statements that this version would store without a review; return how many.
 
     Statements that contradict or would replace a memory keep waiting, because the user may have changed their mind.
     """
@@ -87,7 +87,7 @@ def _may_be_sure(capture: Capture) -> bool:
 
 
 async def _judged(app: App, ctx: RecallContext, capture: Capture) -> Judged | None:
-    """Return the candidate that this version's rules find in a capture's words, if they would store it; else None."""
+    """Apply this version's rules to a capture's words; return the candidate if they would store it, else None."""
     place = (capture["transcript"], capture["byte_start"], capture["byte_end"])
     said = (capture["evidence"], capture["said_at"], *place, capture["branch"])
     turn = Turn(capture["turn_id"], capture["session_id"] or "", Role.USER, Origin.USER, *said)
@@ -109,7 +109,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 async def _store(ctx: RecallContext, capture: Capture, judged: Judged) -> bool:
     repeats = await merging.repeated(ctx, [judged], capture["project_id"])
     if any(repeats.replaced.values()) or repeats.in_doubt:
-        return False  # the memory that it would replace may be newer
+        return False  # the memory to be replaced may be newer than this statement
     where = Provenance(SessionRef(capture["project_id"], capture["session_id"]))
     async with ctx.database.write() as tx:
         now = await captures.require(tx, capture["id"])

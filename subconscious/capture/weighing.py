@@ -1,6 +1,7 @@
-"""Computes the raw confidence of a draft: from its strength if a person chose or approved it, else by a linear model.
+"""Computes the raw confidence of drafts, which are statements that detectors found.
 
-``bench/capture_train.py`` trains the model. Its numeric features distinguish a reason from a list of edits: the length,
+If a person chose or approved a draft, its strength determines the confidence, else a linear model does, which
+``bench/capture_train.py`` trains. The model's numeric features distinguish a reason from a list of edits: the length,
 the counts of words by type (causes, hedges, edits, tests, reviews), code names, and the source. Unlike words, these
 features also work for projects that are not in the training data.
 """
@@ -29,9 +30,9 @@ SIZE = 1 << 13
 """The number of weights of the hashed features."""
 
 WORDS, SIGNS = 1 << 14, 1 << 12
-"""The number of weights of words and of signs, in a model with separate weights for both.
+"""The number of weights of words and of signs, in a model that has separate weights for them.
 
-A sign is a feature that is not a word.
+A sign is a feature other than a word.
 """
 
 SIGNS_COUNT = 2.0
@@ -47,10 +48,10 @@ QUEUE = 0.38
 """The minimum probability at which a draft is queued for review."""
 
 _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
-"""Points that map the model's probability to a confidence, which stays just below the threshold for storing."""
+"""Pairs (probability, confidence) to interpolate between. All confidences are below the threshold for storing."""
 
 _STRUGGLE = 0.9
-"""The minimum probability of a failure with its repair: raters found 50 of 61 such statements right."""
+"""The minimum probability of a statement about a failure and its repair: raters approved 50 of 61 of them."""
 
 
 def signs(draft: Draft) -> Iterator[str]:
@@ -75,12 +76,12 @@ def worth(draft: Draft) -> float:
 
 
 def lifted(draft: Draft, chance: float) -> float:
-    """Return the probability ``chance`` of a draft, raised if the draft is an observed failure with a repair."""
+    """Return ``chance``, a draft's probability, raised if the draft is about an observed failure and its repair."""
     return max(chance, _STRUGGLE) if draft.source == "struggle" else chance
 
 
 def climb(chance: float, queue: float = QUEUE) -> float:
-    """Return the confidence for a probability, piecewise linear. From ``queue`` on, drafts wait for a review."""
+    """Map a probability to a confidence by linear interpolation. From ``queue`` on, drafts are queued for review."""
     ladder = (*_BELOW, (queue, 0.70), *_ABOVE)
     for (low, bottom), (high, top) in pairwise(ladder):
         if chance <= high:
@@ -176,7 +177,7 @@ _WORDS = {
     "done": r"\b(?:done|complete\w*|success\w*|verified|confirmed|pass(?:es|ed)?|clean|pushed|committed)\b",
     "option": r"\boption\b|\balternativ\w+",
 }
-"""Patterns for types of words, which ignore case."""
+"""Patterns for types of words, matched without regard to case."""
 
 _CASED = {
     "todo": r"\b(?:TODO|next|later|follow-up|remaining|plan(?:ned)?)\b",
@@ -258,7 +259,7 @@ def _shape(said: str, body: str) -> list[float]:
 
 
 def _joined(counts: Mapping[str, int], body: str) -> list[float]:
-    """Return features that combine two types: an edit with or without a reason, a failure with its cause."""
+    """Return features that combine two types of words: an edit with or without a reason, a failure with its cause."""
     causes = len(CAUSE.findall(body))
     edits = bool(counts["edit0"] or counts["edit1"])
     return [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 10
-"""The most members of one cluster."""
+"""The maximum number of members of a cluster."""
 
 _NEVER = -2.0
 """A value lower than any cosine, for pairs that must never be merged."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 
 LOOKED_AT = 500
-"""The most memories of one kind and project that are compared; the most recently active are taken."""
+"""The maximum number of memories of one kind and project that are compared, the most recently active first."""
 
 AGENT = "consolidation"
 
@@ -52,7 +52,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run: ids of new memories and of proposed captures, requests to a model, groups left for later."""
+    """The result of a run: ids of new memories and proposed captures; counts of model requests and postponed groups."""
 
     made: tuple[int, ...] = ()
     proposed: tuple[int, ...] = ()
@@ -66,7 +66,7 @@ def cursor_of(project: str) -> str:
 
 
 async def following(app: App, cursor: str) -> str | None:
-    """Return the project after a cursor, "" for user-wide memories; None at the end."""
+    """Return the id of the project after a cursor ("" means user-wide memories); None at the end."""
     names = await consolidations.projects(app.database)
     return next((name for name in names if cursor_of(name) > cursor), None)
 
@@ -143,7 +143,7 @@ def _with(report: Report, stored: tuple[int, Memory | None] | None) -> Report:
 async def store(
     app: App, tx: aiosqlite.Connection, group: Group, text: SummaryText
 ) -> tuple[int, Memory | None] | None:
-    """Store a summary; return its capture's id, and its memory or None; return None if the sources have changed."""
+    """Store a summary; return its capture id and its memory (None if it waits); None if the sources have changed."""
     home = await consolidations.project_of(app.database, [source.id for source in group.sources])
     project = group.sources[0].project_id or home
     if project is None or not await _are_unchanged(tx, group.sources):
@@ -226,7 +226,7 @@ async def _group_of(tx: aiosqlite.Connection, payload: Any) -> Group | None:
 
 
 async def tidy(app: App) -> int:
-    """Archive summaries with sources that were reworded or superseded since; the sources may be summarized again."""
+    """Archive summaries with a source that was later reworded or superseded, so that new summaries can be made."""
     from subconscious.store import vectors  # imports numpy
 
     changed = await consolidations.outdated_sources(app.database, LOOKED_AT)

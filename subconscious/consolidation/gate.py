@@ -32,7 +32,7 @@ class Thresholds(Protocol):
 
     @property
     def consolidation_auto(self) -> float:
-        """The cosine of the sources above which a summary is stored without a review."""
+        """The similarity (cosine) of the sources above which a summary is stored without a review."""
 
 
 def clash(one: str, other: str) -> bool:
@@ -77,6 +77,6 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
 
 
 def _differences(sources: Sequence[Memory]) -> frozenset[str]:
-    """Return the differences between the first two sources that contradict or qualify each other; empty if none do."""
+    """Return the differences between the first two sources found to differ in meaning; an empty set if none do."""
     pairs = combinations(sources, 2)
     return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

@@ -17,13 +17,13 @@ EXTRACTED, SYNTHESISED = "consolidation", "consolidation-model"
 """The extractor names of summaries that this module composed, and of summaries that a model wrote."""
 
 LONGEST = 2000
-"""The most characters of a summary; a source that would exceed the limit is left out."""
+"""The maximum length of a summary in characters; a source that would exceed the limit is left out."""
 
 MOST_TAGS = 5
 MOST_FILES = 20
 
 REPEATED = 0.85
-"""The share of a sentence's terms (0 to 1) that another sentence must contain for the first to be a repetition."""
+"""A sentence repeats another one that contains at least this share (0 to 1) of its terms."""
 
 
 @dataclass(frozen=True, slots=True)

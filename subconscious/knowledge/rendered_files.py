@@ -1,4 +1,4 @@
-"""Texts of the files that a project's memories are rendered into, for reading without the daemon.
+"""Composes the text of the files into which a project's memories are rendered, for reading without the daemon.
 
 Memories are marked as quotes, as in a session's context, because models may read these files too.
 """

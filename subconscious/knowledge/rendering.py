@@ -51,9 +51,9 @@ LONGEST_WAIT = 30.0
 """Seconds after which changes are rendered even if more changes arrive."""
 DAY = 86_400.0
 DAYS = 30
-"""The number of days that have a log file: the latest ones."""
+"""How many of the latest days have a log file."""
 RECENT_DAYS = 2
-"""The number of latest log files that are rendered after a change."""
+"""How many of the latest log files are rendered again after a change."""
 COMPARED = 2000
 """The maximum number of a project's memories that are ranked."""
 START = "start"
@@ -140,7 +140,7 @@ def folder(app: App, project: Project) -> Path:
 
 
 async def refresh(app: App, project: Project, *, days: int = RECENT_DAYS) -> Path:
-    """Render one project now; return its folder."""
+    """Render one project now; return the folder of its files."""
     async with app.signals.rendering:
         await _render(app, project, days)
     return folder(app, project)
@@ -215,7 +215,7 @@ async def _files(app: App, project: Project, days: int, *, whole: bool) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """The input of a project's files: the best memories, all unflagged memories, promotion status, sessions."""
+    """What a project's files are made from: the best memories, all unflagged ones, promotion status, sessions."""
 
     best: Sequence[Memory]
     unflagged: Sequence[Memory]
@@ -294,7 +294,7 @@ def _key(path: str) -> str:
 
 
 def _place(root: Path, project_id: str, files: Mapping[str, bytes], paths: Sequence[str]) -> None:
-    """Write a project's files; delete the files in ``rendered/paths`` of folders that have left the project."""
+    """Write a project's files; delete files in ``rendered/paths`` of folders that have left the project."""
     place = root / project_id
     for each in (root, root / PATHS, place, place / "log"):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)

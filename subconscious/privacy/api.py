@@ -34,7 +34,7 @@ class Privacy(Handler):
         return {"hash": args.digest, "allowed": False}
 
     async def cmd_scan(self, args: Args) -> wire.ScanResult:
-        """Return the values in stored data that the current rules would redact. Read-only."""
+        """Return where, and by which rule, stored data would be redacted now; without the values. Read-only."""
         return {"findings": await redacting.scan(self.app, args.limit)}
 
     async def cmd_redact_stored(self, args: Args) -> wire.RedactStoredResult:

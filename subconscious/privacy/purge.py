@@ -52,7 +52,7 @@ async def _session(app: App, beginning: str) -> str:
 
 
 async def counted(app: App, doomed: Selection) -> PurgePlanResult:
-    """Return how many memories, captures and sessions will be deleted, and how many of the memories a server has."""
+    """Return how many memories, captures and sessions will be deleted, and how many of the memories are on a server."""
     return {
         "memories": len(doomed.memories),
         "captures": len(doomed.captures),

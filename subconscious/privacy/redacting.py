@@ -1,4 +1,4 @@
-"""Redacts texts that are already stored, and stores the exceptions that a person makes."""
+"""Redacts texts that are already stored, and stores which values a person excludes from redaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file config.toml: reads it, and writes single settings while the rest of the file stays unchanged."""
+"""Reads config.toml, and writes single settings into it; the rest of the file stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guarded settings: settings whose riskier changes take effect only after a person has approved them."""
+"""Guarded settings: riskier changes of these settings take effect only after a person has approved them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def never(_current: Any, _wanted: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Marks a setting whose change takes effect only after a person has approved it.
+    """Marks a setting for which riskier changes take effect only after a person has approved them.
 
     Guard settings that lower the bar for storing, hide memories, let text leave the machine, spend money, or name a
     program to run. A change for which ``safer(current, wanted)`` is true takes effect at once.
@@ -34,22 +34,22 @@ class Guarded:
 
 
 def if_lower(current: Any, wanted: Any) -> bool:
-    """Whether the wanted value is lower, which needs no approval."""
+    """Whether the wanted value is not higher than the current one, so that no approval is needed."""
     return bool(wanted <= current)
 
 
 def if_higher(current: Any, wanted: Any) -> bool:
-    """Whether the wanted value is higher, which needs no approval."""
+    """Whether the wanted value is not lower than the current one, so that no approval is needed."""
     return bool(wanted >= current)
 
 
 def if_on(_current: Any, wanted: Any) -> bool:
-    """Whether the setting is switched on, which needs no approval."""
+    """Whether the change switches the setting on, which needs no approval."""
     return bool(wanted)
 
 
 def if_off(_current: Any, wanted: Any) -> bool:
-    """Whether the setting is switched off, which needs no approval."""
+    """Whether the change switches the setting off, which needs no approval."""
     return not wanted
 
 

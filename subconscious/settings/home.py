@@ -25,22 +25,22 @@ class Home(NamedTuple):  # not a dataclass: dataclasses import `inspect`
 
     @property
     def database(self) -> Path:
-        """The SQLite file."""
+        """The SQLite database file."""
         return self.root / "memory.db"
 
     @property
     def spool(self) -> Path:
-        """Spool entries that wait for the daemon."""
+        """The folder with spool entries that wait for the daemon."""
         return self.root / "spool"
 
     @property
     def buried(self) -> Path:
-        """Spool entries whose job failed and is not retried."""
+        """The folder with spool entries whose job failed and is not retried."""
         return self.spool / "buried"
 
     @property
     def run(self) -> Path:
-        """Socket, lock and markers."""
+        """The folder with the socket, the lock file and other runtime files."""
         return self.root / "run"
 
     @property
@@ -65,12 +65,12 @@ class Home(NamedTuple):  # not a dataclass: dataclasses import `inspect`
 
     @property
     def log(self) -> Path:
-        """Log files."""
+        """The folder with log files."""
         return self.root / "log"
 
     @property
     def env(self) -> Path:
-        """The daemon's own Python environments."""
+        """The folder with the daemon's own Python environments."""
         return self.root / "env"
 
     @property
@@ -96,7 +96,7 @@ class Home(NamedTuple):  # not a dataclass: dataclasses import `inspect`
                 folder.chmod(0o700)
 
     def mend(self) -> None:
-        """Remove other users' access to our files. Links and other users' files are left; `doctor` reports them."""
+        """Remove other users' access to the folder. Links and other users' files are left; `doctor` reports them."""
         for path, status in self.open_to_others():
             if status.st_uid == os.getuid() and not stat.S_ISLNK(status.st_mode):
                 path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)
@@ -138,7 +138,7 @@ def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
 
 
 def _usable(path: str) -> bool:
-    """Whether ``path``, or else its nearest existing parent, is a writable folder of this user."""
+    """Whether ``path`` (or, if it does not exist, its nearest existing parent) is a writable folder of this user."""
     while True:
         try:
             status = os.stat(path)  # noqa: PTH116

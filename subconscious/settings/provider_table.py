@@ -61,14 +61,14 @@ class ProviderRow:
 
 @cache
 def provider_rows() -> Mapping[str, ProviderRow]:
-    """The rows by name. Raises TypeError for a row with an unknown field."""
+    """Return the rows by provider name. Raises TypeError if a row has an unknown field."""
     # Not files("subconscious.llm.providers"): that imports the package, which needs settings, which need this table.
     text = files("subconscious").joinpath("llm", "providers", "models.toml").read_text(encoding="utf-8")
     return {name: ProviderRow(name, **row) for name, row in tomllib.loads(text).items()}
 
 
 def offered_providers() -> str:
-    """The names of the providers that users can choose, as the end of a sentence: "anthropic, openai or ollama"."""
+    """Return the names of the providers that users can choose, joined for a sentence: "anthropic, openai or ollama"."""
     *most, last = [row.name for row in provider_rows().values() if row.about]
     return f"{', '.join(most)} or {last}"
 

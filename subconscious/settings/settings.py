@@ -96,7 +96,7 @@ class _Common(Tuning, BaseSettings):
 
     start_tokens: int = Field(default=600, ge=0, le=2300, description="maximum tokens shown at a session's start")
     start_memories: int = Field(default=8, ge=0, le=50, description="maximum memories shown at a session's start")
-    handover: bool = Field(default=True, description="show a session what the last one on its branch left")
+    handover: bool = Field(default=True, description="show a hand-over from the previous session on the same branch")
     surface_prompts: bool = Field(default=True, description="show memories that match a prompt")
     surface_files: bool = Field(default=True, description="show memories about a file that is read or changed")
     surface_errors: bool = Field(
@@ -127,7 +127,7 @@ class _Common(Tuning, BaseSettings):
         description="send your prompts, redacted, to the remote embedder, so that hooks can search by meaning",
     )
     reword: Annotated[bool, Guarded(safer=if_off)] = Field(
-        default=False, description="ask the provider's model for more words for each search by you or the assistant"
+        default=False, description="ask the provider's model for additional words for each search"
     )
 
     archive_faded: bool = Field(default=True, description="archive unused memories once a day")
@@ -137,14 +137,14 @@ class _Common(Tuning, BaseSettings):
     half_lives: Annotated[dict[str, float], Guarded()] = Field(
         default={}, description="half-lives in days, by kind, instead of the defaults; 0: never fades"
     )
-    consolidation: bool = Field(default=True, description="sum up similar memories once a week")
+    consolidation: bool = Field(default=True, description="summarize similar memories once a week")
     rendered: bool = Field(
         default=True,
         description="keep a readable copy of each project; a session can start from it without the daemon",
     )
 
     provider: Annotated[str, Guarded(safer=if_none)] = Field(
-        default="none", description=f"the model that helps: {offered_providers()}"
+        default="none", description=f"whose model is used: {offered_providers()}"
     )
     provider_fallback: Annotated[tuple[str, ...], Guarded(safer=if_off)] = Field(
         default=(), description="providers that are used, in this order, when the first one is unavailable"
@@ -197,7 +197,7 @@ class _Common(Tuning, BaseSettings):
     @classmethod
     def _known_policy(cls, value: str) -> str:
         if value not in POLICIES:
-            raise ValueError(f"there is no policy {value!r}; policies are: {', '.join(POLICIES)}")
+            raise ValueError(f"there is no archive policy {value!r}; policies: {', '.join(POLICIES)}")
         return value
 
     @field_validator("surface_kinds_off")
@@ -218,7 +218,7 @@ class _Common(Tuning, BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Give variables priority over the arguments (config.toml and plugin options); ignore a project's .env file.
 
-        For keys, the order is reversed: the process's variables come last, and a session's variables are ignored.
+        For API keys, the process's variables come last instead, and a session's variables are ignored.
         """
         del env_settings, dotenv_settings, file_secret_settings
         of_session, of_process = _SessionSource(settings_cls), _VariablesSource(settings_cls)
@@ -236,7 +236,7 @@ class _Common(Tuning, BaseSettings):
 
 
 def _provider_fields() -> dict[str, Any]:
-    """The fields that the table of providers adds, for ``create_model``."""
+    """Return the fields of the providers' own settings, for ``create_model``."""
     return {
         f"{row.name}_{own}": (SecretStr, Field(default=SecretStr(""), description=text))
         if own == "key"
@@ -271,7 +271,7 @@ GUARDS = _guards()
 def _refuse_unknown(kinds: Iterable[str]) -> None:
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"there is no kind {kind!r}; kinds are: {', '.join(KINDS)}")
+            raise ValueError(f"there is no memory kind {kind!r}; kinds: {', '.join(KINDS)}")
 
 
 KEYS = frozenset(name for name, known in Settings.model_fields.items() if known.annotation is SecretStr)
@@ -288,7 +288,7 @@ RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
-    """A source of settings that has the values of another source, except the keys (`KEYS`)."""
+    """A source of settings with the values of another source, except API keys and passwords (`KEYS`)."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
         super().__init__(settings_cls)
@@ -303,7 +303,7 @@ class _WithoutKeys(PydanticBaseSettingsSource):
 
 PREFIX = "SUBCONSCIOUS_"
 VARIABLES = frozenset(f"{PREFIX}{name}".lower() for name in Settings.model_fields)
-"""The variables that are settings, in lower case as pydantic-settings compares them."""
+"""The names of the variables that set a setting, in lower case, as pydantic-settings compares them."""
 
 _session_variables: ContextVar[Mapping[str, str]] = ContextVar("session_variables", default={})  # noqa: B039 - not changed
 
@@ -311,7 +311,7 @@ _session_variables: ContextVar[Mapping[str, str]] = ContextVar("session_variable
 class _VariablesSource(EnvSettingsSource):
     """The variables of this process.
 
-    Usually no variable is a setting. Then the source is empty, and the settings are not looked up one by one.
+    If no variable is a setting, as usual, the source is empty, and the settings are not looked up one by one.
     """
 
     def __call__(self) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
 
     ``options`` are the plugin's options, as Claude Code passes them to hooks, and the session's variables under their
     full names. The order of priority is: the session's variables, the process's variables, config.toml, the plugin's
-    options. Raises SettingsError with the name and the file of a bad value.
+    options. Raises SettingsError, naming the setting and the file, if a value is invalid.
     """
     variables = {name: value for name, value in (options or {}).items() if name.startswith(PREFIX)}
     with _with_variables(variables):
@@ -367,7 +367,7 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
 def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> frozenset[str]:
     """Return the names of the keys that are set in config.toml; ``otherwise`` if the file can't be read.
 
-    Empty if other users can access the file: its keys are ignored then.
+    The result is empty if other users can access the file, because its keys are ignored then.
     """
     config = home / "config.toml"
     if is_missing(config):

@@ -9,19 +9,19 @@ from typing import ClassVar, Literal
 
 
 class Tuning:
-    """The values; docs/figures.md describes how they were measured."""
+    """The fixed values. docs/figures.md describes how values were measured."""
 
     calibration_prior: ClassVar[float] = 30
-    """Weight of a capture's stated confidence against people's decisions, as a number of decisions."""
+    """Weight of the extractor's own confidence, expressed as a number of decisions by people."""
 
     calibration_days: ClassVar[float] = 180
-    """Days after which a decision counts half."""
+    """Days after which a decision of the user counts only half as much."""
 
     calibration_silence: ClassVar[float] = 0.2
     """Weight of a capture that was shown to sessions and that nobody rejected, relative to an approval (1)."""
 
     dedupe_likeness: ClassVar[float] = 0.85
-    """Cosine above which two statements may be the same."""
+    """Cosine similarity above which two statements may be the same."""
 
     chunk_overlap: ClassVar[int] = 4
     """Turns shared by two consecutive chunks of a transcript."""
@@ -60,10 +60,10 @@ class Tuning:
     """Milliseconds that a hook waits for an embedding before it searches by words only."""
 
     fusion_alpha: ClassVar[float] = 0.5
-    """Weight of the vector engine in `relative`."""
+    """Weight of the vector search in the preset `relative`."""
 
     fusion_graph: ClassVar[float] = 0.3
-    """Weight of the links in `relative`."""
+    """Weight of the links in the preset `relative`."""
 
     fusion_near: ClassVar[float] = 0.25
     """Share of the scores of a memory's neighbours in its session that is added to the memory's own score."""
@@ -102,22 +102,22 @@ class Tuning:
     """Constant k of the `rrf` preset."""
 
     rrf_agreement: ClassVar[float] = 1.10
-    """Factor for hits found by two engines in `rrf`."""
+    """Factor for hits found by two search methods in the preset `rrf`."""
 
     rrf_graph: ClassVar[float] = 1.5
-    """Weight of the links in `rrf`."""
+    """Weight of the links in the preset `rrf`."""
 
     nexus_vector: ClassVar[float] = 0.4
-    """Weight of the vectors in `nexus`."""
+    """Weight of the vectors in the preset `nexus`."""
 
     nexus_graph: ClassVar[float] = 0.4
-    """Weight of the links in `nexus`."""
+    """Weight of the links in the preset `nexus`."""
 
     nexus_belief: ClassVar[float] = 0.2
-    """Weight of the combined probability (noisy-or) of all engines in `nexus`."""
+    """Weight of the combined probability (noisy-or) of all engines in the preset `nexus`."""
 
     nexus_relevance: ClassVar[float] = 0.3
-    """Relevance threshold of `nexus`."""
+    """Relevance threshold of the preset `nexus`."""
 
     execution_relevance: ClassVar[float] = 0.85
     """Relevance threshold of the mode `execution`."""
@@ -153,7 +153,7 @@ class Tuning:
     """Minimum cosine between any two memories of a group of similar memories."""
 
     consolidation_auto: ClassVar[float] = 0.95
-    """Cosine above which a group is summed up without asking a person."""
+    """Cosine similarity of a group's memories above which their summary needs no approval."""
 
     promote_from: ClassVar[float] = 7
     """Promotion score (1 to 10) from which a memory is project knowledge."""
@@ -162,7 +162,7 @@ class Tuning:
     """Promotion score (1 to 10) from which a memory is in the rendered files."""
 
     rendered_memories: ClassVar[int] = 200
-    """Memories in one rendered file, at most."""
+    """Maximum number of memories in one rendered file."""
 
     friction_sessions: ClassVar[int] = 3
     """Number of sessions that must have the same problem for it to count as a pattern."""
@@ -177,13 +177,13 @@ class Tuning:
     """Share of a spending cap at which a warning is shown once."""
 
     micro_batch_size: ClassVar[int] = 10
-    """Requests combined in one call, at most."""
+    """Maximum number of requests combined in one call."""
 
     native_batches: ClassVar[bool] = True
     """Use a provider's batch API for deferred work."""
 
     later_attempts: ClassVar[int] = 3
-    """Attempts at deferred work before it counts as failed."""
+    """Number of attempts at deferred work before it counts as failed."""
 
     maintenance_hour: ClassVar[int] = 3
     """Hour of the day from which nightly maintenance is due."""
@@ -192,10 +192,10 @@ class Tuning:
     """Number of daily copies of the database."""
 
     backups_weekly: ClassVar[int] = 4
-    """Number of weekly copies, besides the daily ones."""
+    """Number of weekly copies, in addition to the daily ones."""
 
     spool_max_mb: ClassVar[int] = 256
-    """Size of the spool, in MB; beyond it the oldest entries are dropped."""
+    """Maximum size of the spool in MB; beyond this size, the oldest entries are dropped."""
 
     silent_minutes: ClassVar[float] = 30
     """Minutes of silence after which a session counts as over."""
@@ -204,7 +204,7 @@ class Tuning:
     """Seconds between two sweeps of the spool."""
 
     known_summaries: ClassVar[int] = 20
-    """Known memories shown to a model so that it does not repeat them."""
+    """How many known memories a model is shown so that it does not repeat them."""
 
     surface_relevance: ClassVar[float] = 0.6
     """Relevance threshold for memories that are shown without a search."""
@@ -234,10 +234,10 @@ class Tuning:
     """Factor on the rank of a superseded memory."""
 
     archive_most: ClassVar[int] = 100
-    """Memories archived in one day, at most; the rest waits for the next day."""
+    """Maximum number of memories archived in one day; the rest waits for the next day."""
 
     consolidation_daily: ClassVar[int] = 10
-    """Groups summed up in one day, at most, including proposed ones."""
+    """Maximum number of summaries made in one day, including those that wait for approval."""
 
     provider_timeout_seconds: ClassVar[float] = 60
     """Seconds that one call to a provider may take."""
@@ -255,16 +255,16 @@ class Tuning:
     """Seconds for which small requests are collected before they are combined in one call."""
 
     native_batch_size: ClassVar[int] = 1000
-    """Requests in one batch of a provider, at most."""
+    """Maximum number of requests in one batch of a provider."""
 
     workers: ClassVar[int] = 2
-    """Jobs that run at the same time."""
+    """How many jobs run at the same time."""
 
     job_timeout_seconds: ClassVar[float] = 120
     """Seconds that one job may take."""
 
     calibration: ClassVar[bool] = True
-    """Correct stated confidences by the user's decisions."""
+    """Adjust the extractors' confidences to the user's earlier decisions."""
 
     review_threshold: ClassVar[float] = 0.7
     """Confidence from which a statement is queued for review; below, it is discarded."""
@@ -297,16 +297,16 @@ class Tuning:
     """Mark a memory from a branch that is not merged."""
 
     trust_marks: ClassVar[bool] = True
-    """Show how far a memory can be trusted, and its conflicts."""
+    """Show notes about how far a memory can be trusted, and about its conflicts."""
 
     link_limit: ClassVar[int] = 20
-    """Links discovered for one memory, at most."""
+    """Maximum number of links discovered for one memory."""
 
     fusion: ClassVar[Literal["relative", "rrf", "nexus"]] = "relative"
-    """How the results of several engines are combined."""
+    """The preset that combines the results of several search methods."""
 
     reword_seconds: ClassVar[float] = 3
-    """Seconds that a search waits for further words from a model."""
+    """Seconds that a search waits for additional search words from a model."""
 
     tier: ClassVar[Literal["minimal", "compact", "standard", "full"]] = "standard"
     """How much of each memory a recall shows by default."""
@@ -324,13 +324,13 @@ class Tuning:
     """Number of half-lives for which an unused memory is always kept; 0: only the formula decides."""
 
     provider_attempts: ClassVar[int] = 4
-    """Attempts of a call to a provider before its job waits."""
+    """Number of attempts at a call to a provider before its job waits."""
 
     requests_per_minute: ClassVar[int] = 60
-    """Calls to one provider in any minute, at most."""
+    """Maximum number of calls to one provider in any minute."""
 
     tokens_per_minute: ClassVar[int] = 100_000
-    """Tokens sent to one provider in any minute, at most."""
+    """Maximum number of tokens sent to one provider in any minute."""
 
     breaker_seconds: ClassVar[float] = 60
     """Seconds for which a provider is paused after repeated failures."""
@@ -351,4 +351,4 @@ class Tuning:
     """Share of one processor that maintenance may use."""
 
     job_attempts: ClassVar[int] = 5
-    """Attempts before a job is set aside as failed."""
+    """Number of attempts at a job before it is set aside as failed."""

@@ -63,7 +63,7 @@ def test_a_bad_value_of_a_key_is_not_repeated(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kinds", ['["lesson", "progres"]', '["all"]'])
 def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path, kinds: str) -> None:
     (tmp_path / "config.toml").write_text(f"surface_kinds_off = {kinds}\n")
-    with pytest.raises(SettingsError, match=r"'surface_kinds_off'.*no kind '(?:progres|all)'; kinds are: .*lesson"):
+    with pytest.raises(SettingsError, match=r"'surface_kinds_off'.*no memory kind '(?:progres|all)'; kinds: .*lesson"):
         load_settings(tmp_path)
     (tmp_path / "config.toml").write_text('surface_kinds_off = ["lesson", "progress"]\n')
     assert load_settings(tmp_path).surface_kinds_off == ("lesson", "progress")
@@ -96,7 +96,7 @@ def test_a_policy_has_to_exist(policy: str, tmp_path: Path) -> None:
     write(tmp_path, f'archive_policy = "{policy}"')
     assert load_settings(tmp_path).archive_policy == policy
     write(tmp_path, f'archive_policy = "{policy}x"')
-    with pytest.raises(SettingsError, match=f"no policy '{policy}x'; policies are: weighted"):
+    with pytest.raises(SettingsError, match=f"no archive policy '{policy}x'; policies: weighted"):
         load_settings(tmp_path)
 
 

@@ -27,7 +27,7 @@ _UNSURE = re.compile(
     r"\b(?:depend(?:s|ing)?|i think|not sure|from my understanding|maybe|we can discuss|for now|hm+)\b", re.IGNORECASE
 )
 _COUNTER = re.compile(r"\?[^\w?]*\Z")
-"""Replies that ask a question themselves, and so decide nothing."""
+"""Replies that are questions, and therefore decide nothing."""
 
 _DECIDED = " Decided: "
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")

@@ -22,7 +22,7 @@ _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{
 
 
 def message(command: str) -> tuple[str, str] | None:
-    """Return a command's commit message without trailers, twice: as written, and stripped; None if there is none."""
+    """Return a command's commit message without trailers, as written and stripped; None if there is no message."""
     found = _HERE.search(command) or _INLINE.search(command)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Conventions of a project: checks and wrappers that are run repeatedly, and the checks of a pre-commit hook.
+"""Detects conventions of a project: checks and wrappers that are run repeatedly, and checks of a pre-commit hook.
 
 Checks and wrappers are derived from the commands themselves, which the user allowed. The hook's checks are derived from
 sentences of the assistant. Nothing is derived from the text of an error or a web page.

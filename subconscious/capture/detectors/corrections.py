@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
 LETTERS = 2000
-"""How many characters of a prompt are examined at most."""
+"""The maximum number of characters of a prompt that are examined."""
 
 _WORD = re.compile(r"[\w']+")
 _EMOJI = re.compile(r"[\U0001f300-\U0001faff]")

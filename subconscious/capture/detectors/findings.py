@@ -1,4 +1,4 @@
-"""Findings of the assistant: causes, conclusions, summaries, and the reasons in an approved plan.
+"""Extracts findings of the assistant: causes, conclusions, summaries, and the reasons in an approved plan.
 
 The assistant's texts are cut into passages. Narration and reports of passing checks are dropped, missing subjects are
 added, and claims that were withdrawn later are left out. A small model scores the remaining passages.
@@ -133,7 +133,7 @@ def _lower(text: str) -> Iterator[str]:
 
 
 def fewest_words(said: str) -> int:
-    """Return the minimum number of content words of a statement; the minimum is lower if the statement names a file."""
+    """Return the minimum number of content words for a statement like ``said``: fewer if it names a file."""
     return FEWEST_WORDS_OF_A_FILE if wording.files(said) else FEWEST_WORDS
 
 
@@ -259,7 +259,7 @@ def taken_back(draft: Draft, said: Spoken) -> bool:
 
 
 def refuted(turn: Turn, quote: str, said: Spoken) -> bool:
-    """Whether ``quote``, a text of ``turn``, is a guess that a later turn withdraws: both have a name in common."""
+    """Whether ``quote``, from ``turn``, is a guess that a later turn withdraws. The two must have a name in common."""
     if not (said.backs and (_GUESS.search(quote) or _SUSPECT.search(quote))):
         return False
     words = {word.lower() for word in wording.content_words(quote) if wording.is_name(word)}

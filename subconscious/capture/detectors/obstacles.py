@@ -1,8 +1,8 @@
-"""Obstacles that are not caused by the task itself.
+"""Finds obstacles that are not caused by the task itself.
 
 Examples are a hook that changes commits, failing tests of unrelated files, a tool with misleading output, and a command
-that can't work here. They are described in the assistant's own words, with the workaround. Each kind of obstacle has
-one row: a pattern for its sentences, and the statement made from them.
+that can't work here. They are described in the assistant's own words, with the workaround. ``OBSTACLES`` has a row for
+each kind of obstacle: a pattern for its sentences, and the statement made from them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One row of the table: ``said`` matches the assistant's sentence; ``told`` is the template of the memory."""
+    """A kind of obstacle: ``said`` matches the assistant's sentence; ``told`` is the template of the memory."""
 
     name: str
     said: re.Pattern[str]

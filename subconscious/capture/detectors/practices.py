@@ -1,4 +1,4 @@
-"""Practices of a project, derived from single commands and edits: tests behind a tag, answering a reviewer, changelogs.
+"""Detects practices of a project in its commands and edits: build tags of tests, replies to reviewers, changelogs.
 
 ``PRACTICES`` has one row per practice. One run shows how something can be done; only several runs show that it is
 usually done in this way.
@@ -20,7 +20,7 @@ from subconscious.domain.model import Origin, Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` is the memory's template."""
+    """A practice: ``run`` matches commands, of which ``fewest`` must have worked; ``told`` is the memory's template."""
 
     name: str
     run: re.Pattern[str]

@@ -1,4 +1,4 @@
-"""Texts that the assistant writes for others: descriptions of pull requests, issues, replies to review comments.
+"""Finds statements in texts that the assistant publishes: pull requests, issues, replies to review comments.
 
 The texts are part of commands that the user allowed, and are worded for readers who don't know the session.
 """
@@ -49,7 +49,7 @@ def published(exchange: Exchange) -> Iterator[Draft]:
 
 
 def written(command: str) -> Written | None:
-    """Return the text that a command publishes with ``gh``, from a here-document or a body option; None if none."""
+    """Return the text that a command publishes with ``gh``, from a here-document or an option; None if there is none."""
     writes = _WRITES.search(command)
     if writes is None:
         return None

@@ -12,7 +12,7 @@ from subconscious.capture.passages import plain
 from subconscious.text import wording
 
 LONGEST_REFERENCE = 220
-"""How many characters of the assistant's words are added at most."""
+"""The maximum number of characters of the assistant's message that are added."""
 
 _DEPENDENT = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|neither|both|either|same|that|it|this|these|those|they|"

@@ -1,6 +1,6 @@
-"""Signs against trusting a cue: questions, conditions, hearsay, hedges, words that are unclear later.
+"""Signs that a sentence with a cue ("we decided") is no firm statement: questions, conditions, hearsay, hedges.
 
-To add a sign, add a row; its name is shown to people. Each sign lowers the cue's strength by one step; a sign marked
+To add a sign, add a row; the sign's name is shown to people. Each sign lowers the cue's strength by one step; a sign marked
 ``to_floor`` lowers it to the lowest step.
 """
 
@@ -27,7 +27,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """A sign against trusting a cue. ``name`` is the reason that people see: "lowered: it is negated"."""
+    """A sign that a cue is to be trusted less. ``name`` is the reason that people see: "lowered: it is negated"."""
 
     name: str
     applies: Callable[[Statement], bool]

@@ -1,4 +1,4 @@
-"""Problems and their fixes in one exchange: a sentence that names a fault, and the sentence that reports its fix.
+"""Pairs problems with their fixes: a sentence that names a fault, and the sentence that reports its fix.
 
 The two sentences are often far apart, with an hour of work between them. Later readers need both.
 """
@@ -141,7 +141,7 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 def _quote(fault: _Said, fix: _Said) -> str:
     """Return a quote of both sentences if they are close to each other, else a quote of the fix.
 
-    A quote of the fix is enough, because it is the later text and not more trusted than the text about the fault.
+    The fix alone is enough as evidence: its text is later, and not more trusted than the text about the fault.
     """
     near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
     return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote

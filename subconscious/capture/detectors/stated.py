@@ -1,4 +1,4 @@
-"""Explicit statements of the user: sentences with a cue, which is a phrase such as "we decided".
+"""Finds explicit statements of the user: sentences with a cue, which is a phrase such as "we decided".
 
 Only text that the user typed is read. A cue determines the kind and strength of a sentence, and refinements lower the
 strength. Precision comes first: a missed statement is better than an invented one.
@@ -87,7 +87,7 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
 
 
 def _summary(cue: Cue, statement: Statement) -> str:
-    """Return the statement, with the cue if ``cue.kept``, or the whole sentence if its subject precedes the cue."""
+    """Return the statement (with the cue if ``cue.kept``), or the whole sentence if content words precede the cue."""
     said = statement.cue + statement.rest if cue.kept else statement.said
     if wording.content_words(statement.before):
         said = statement.sentence
@@ -120,7 +120,7 @@ def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -
 
 
 def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
-    """Return the strength of the cue, lowered by signs against trusting it, and a reason that names cue and signs."""
+    """Return the cue's strength, lowered if there are signs of doubt, and a reason that names the cue and the signs."""
     reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
     names = [refinement.name for refinement in reasons]
     if cue.corrects and not corrected:

@@ -1,7 +1,7 @@
-"""Narrow statements: a single point, or a sentence with the sentences that it depends on.
+"""Finds narrow statements: a single point, or a sentence with the sentences that it depends on.
 
-``findings`` packs as many points as fit into one passage. Here each point is a statement of its own, with the names it
-needs and without its speaker ("I found that"), so that the model scores one claim at a time. Both versions of a text
+``findings`` packs as many points as fit into one passage. Here each point is a separate statement, with the names that
+it needs and without its speaker ("I found that"), so that the model scores one claim at a time. Both versions of a text
 are scored; if the session's limit excludes one of them, the version with the higher score is kept.
 """
 
@@ -34,7 +34,7 @@ from subconscious.domain.model import Turn
 from subconscious.text.wording import content_words, files, tags
 
 _BACKWARDS = 2
-"""How many preceding sentences are added at most to a sentence that depends on them."""
+"""The maximum number of preceding sentences that are added to a sentence that depends on them."""
 
 _CLOSE = 320
 """The maximum length in characters of a sentence joined with the next ones, which depend on it or give its reason."""
@@ -113,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return a passage without "I found that" and the like, and without idle sentences and those depending on them."""
+    """Return a passage without "I found that" and the like, empty sentences, and sentences that depend on those."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -164,7 +164,7 @@ def _is_idle(raw: str, one: str) -> bool:
 
 
 def _doubts(passage: Passage, said: str) -> Iterator[str]:
-    """Yield signs of doubt: what the stricter ``findings`` would reject, words such as "I" or "you", wishes."""
+    """Yield reasons for doubt: what the stricter ``findings`` would reject, words such as "I" or "you", and wishes."""
     doubts = {
         "skipped": is_skipped(passage),
         "passing": is_passing(said),

@@ -1,4 +1,4 @@
-"""Failed commands and their repairs: the command, the assistant's explanation, and the command that then worked.
+"""Finds failed commands and their repairs: the command, the assistant's explanation, and the command that then worked.
 
 Wrong tool calls and failed edits are handled by the package ``subconscious.failures``. The text of an error comes from
 a tool and is never used; only the command and the assistant's explanation are.
@@ -109,7 +109,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return None
     seen.add(command)
     repair = next((done for done in after.worked if done != command and _FORMATS.match(done)), "")
-    # Failed checks without such a repair command were fixed by edits, which Git has.
+    # Failed checks without such a repair command were fixed by edits, which Git records.
     if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
         text = _repair_told(exchange, command, repair, after)
         return _of_check(turn, text, full, "a check that failed, and its repair", after) if text else None
@@ -137,7 +137,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """Return the failure of a check whose tool call succeeded, if a repair and an explanation or a rerun followed."""
+    """Return a check that failed although its call succeeded, if a repair and an explanation or a rerun followed."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):
@@ -192,7 +192,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
 
 
 def _of_check(turn: Turn, text: str, command: str, reason: str, after: _After) -> Draft:
-    """Return a draft. The evidence is the explanation if it names a fault in the code, else the failed command."""
+    """Return a draft. Its evidence is the explanation, if that names a fault in the code, else the failed command."""
     if after.turn is not None and after.fault:
         return _draft(after.turn, text, after.quote, reason, after)
     return _draft(turn, text, command, reason, after)

@@ -1,4 +1,4 @@
-"""Candidates from typed messages: every sentence is judged, regardless of its words and language.
+"""Finds candidates in messages that the user typed: each sentence is judged, whatever its words and language.
 
 The judge (``judge.py``) estimates the probability that a sentence is worth storing, and its kind. Cues for explicit
 statements ("we decided", "always") are further evidence. A candidate must be clear on its own: a sentence that depends
@@ -22,7 +22,7 @@ from subconscious.text import wording
 from subconscious.text.sentences import sentences
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
-"""The judge's results by typed sentence, made with the embedder. Other sentences are judged by their words alone."""
+"""The judge's results with the embedder, by sentence. Sentences that are missing here are judged by words alone."""
 
 NO_OPINIONS: Opinions = {}
 
@@ -129,7 +129,7 @@ _EITHER = re.compile(
 """The end of a sentence before alternatives, none of which is chosen yet."""
 
 ALTERNATIVES = 2
-"""How many sentences after such an end count as alternatives."""
+"""How many sentences after one that matches ``_EITHER`` count as alternatives."""
 
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
@@ -145,7 +145,7 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
 
 
 def _without_beginnings(said: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates of a message, without those that are the beginning of the next candidate.
+    """Return the candidates of a message, except each one with which the next candidate begins.
 
     Such a pair results from a sentence worth storing followed by a sentence that depends on it.
     """
@@ -160,7 +160,7 @@ def _without_beginnings(said: Iterable[Candidate]) -> list[Candidate]:
 
 
 def spoken(turn: Turn) -> list[judge.Spoken]:
-    """Return the sentences of a message as input of the judge; none if the message was pasted or not typed."""
+    """Return the sentences of a message as input for the judge; none if the message was pasted or not typed."""
     if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
         return []
     said = [one for one in sentences(turn.text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
@@ -189,7 +189,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
             continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
-        if opinion is None and cue is not None:  # without the embedder a cue is worth more than the judge
+        if opinion is None and cue is not None:  # without the embedder, a cue is more reliable than the judge
             yield _qualified(replace(cue, content=_alone(one, cue.content)), after)
             continue
         opinion = opinion or judge.model().opinion(one)
@@ -241,7 +241,7 @@ def _looks_ahead(one: judge.Spoken, opinion: judge.Opinion) -> bool:
 
 
 def _vouched(cue: Candidate | None) -> float:
-    """Return the confidence that a cue alone gives: 0 without a cue or for a weak one."""
+    """Return the confidence that the cue alone justifies: 0 if there is no cue, or only a weak one."""
     return 0.0 if cue is None or cue.strength is Strength.INFERRED else cue.raw_confidence
 
 
@@ -261,7 +261,7 @@ def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
 
 
 def _corrects(turn: Turn) -> bool:
-    """Whether a message was typed after an interruption or a refusal, and says what was wrong."""
+    """Whether a message was typed after an interruption or a refusal, and is probably a correction."""
     return turn.after_interrupt and corrections.chance(turn.text) >= CORRECTS
 
 

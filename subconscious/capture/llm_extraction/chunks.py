@@ -57,7 +57,7 @@ def length(turn: Turn) -> int:
 
 
 def tokens(turns: Sequence[Turn]) -> int:
-    """Return the number of tokens that turns take in a chunk."""
+    """Return the estimated number of tokens that turns take in a chunk."""
     return sum(map(length, turns)) // CHARACTERS_A_TOKEN
 
 

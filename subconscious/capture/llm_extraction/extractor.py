@@ -1,8 +1,8 @@
 """The extractor that uses a language model.
 
 The model only proposes, and what it says about its sources is not trusted: the evidence is looked up in the transcript,
-the origin is that of the turns that the wording comes from, and the gate decides as it does on candidates that were
-found by rules.
+the origin is that of the turns that the wording comes from, and ``gate.py`` decides on candidates from a model in the
+same way as on candidates from the rules.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WAITS, _STORED, _BELOW = 0.7, 0.9, 0.01
 Clean = Callable[[str], str]
 """The type of a function that removes secrets and private text.
 
-It is applied to replies too, because a model may have joined separate parts of a secret.
+The function is also applied to replies, because a model may have joined separate parts of a secret.
 """
 
 
@@ -74,7 +74,7 @@ def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
 
 
 def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
-    """Return the candidates in a reply, each statement once; the gate refuses those without evidence in the chunk."""
+    """Return the candidates in a reply, each statement once; ``gate.py`` refuses those without evidence."""
     found: dict[str, Candidate] = {}
     for proposal in answer.candidates:
         made = _candidate(proposal, chunk, name, lambda text: wording.squeeze(clean(storable(text))))
@@ -124,7 +124,7 @@ def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Worded:
-    """A wording and its author. ``note`` says that the wording is not the model's; "" if it is."""
+    """A wording and its author. ``note`` is "" if the wording is the model's, else it says whose wording it is."""
 
     content: str
     summary: str
@@ -136,8 +136,8 @@ class _Worded:
 def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, _Worded]:
     """Return the evidence of a proposal, and its wording.
 
-    If the wording is not the user's, typed words can't be its evidence. Then another quote becomes the evidence, and
-    the origin is determined again from that quote.
+    If the user is not the author of the wording, words that the user typed can't be its evidence. Then another quote
+    becomes the evidence, and the origin is determined again from that quote.
     """
     found = grounds(proposal, chunk.turns)
     worded = _worded(proposal, found, chunk, tidy)
@@ -148,9 +148,10 @@ def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, 
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
-    """Return the wording of a statement: the model's, if necessary without its rationale, or else the user's sentence.
+    """Return the wording of a statement, so that the user stays the author of what they said.
 
-    The user stays the author of what they said: words that the model added from other sources are removed.
+    It is the model's wording with rationale; if words in it come from other sources, the wording without rationale;
+    failing that, the user's sentences; failing those, the model's wording with a less trusted author.
     """
     content = _PLACE.sub("", wording.cut_clause(tidy(proposal.content), LONGEST)).strip()
     summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
@@ -169,7 +170,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
 
 def _typed(found: Grounds) -> str:
-    """Return the user's sentences that a proposal quotes, or only the first if they are long; "" if unclear alone."""
+    """Return the user's sentences that a proposal quotes, only the first if they are long; "" if all are unclear."""
     said = [wording.squeeze(own_words(one)) for one in found.stated if one.turn is found.evidence.turn]
     whole = " ".join(dict.fromkeys(filter(None, said)))
     return whole if len(whole) <= LONGEST else said[0]

@@ -64,7 +64,7 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return the quotes of a proposal with its main quote as evidence; None if the user typed it or it is not found.
+    """Return a proposal's quotes with its main quote as evidence; None if that quote was typed or is not found.
 
     Typed quotes are moved to ``also``: they do not support the wording, and must not make the user its author.
     """
@@ -90,9 +90,9 @@ def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Loca
 
 
 def _look_up(quoted: Quoted, turns: Sequence[Turn], *, shown: bool = False) -> LocatedQuote:
-    """Return where a quote is: in the turn that the model names, or else in the least trusted turn that contains it.
+    """Return a quote with its turn: the turn that the model names, else the least trusted turn that contains the quote.
 
-    If no turn contains the quote, the turn is the named one, or the last one. If ``shown`` is true, tool output is
+    If no turn contains the quote, the returned turn is the named one; failing that, the last one. If ``shown`` is true, tool output is
     searched, too.
     """
 

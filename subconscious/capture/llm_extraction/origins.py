@@ -12,10 +12,10 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""The minimum number of words from a turn other than the quoted one that give a wording that turn's origin."""
+"""A wording with at least this many words from a turn other than the quoted one can get that turn's origin."""
 
 CLAIM = 2
-"""The minimum number of words, besides names, that a wording must add from another turn to get that turn's origin."""
+"""A wording gets another turn's origin if it adds at least this many words, not counting names, from that turn."""
 
 LONGEST_TYPED = 1500
 """A turn with more characters than this may contain pasted text that the user did not write."""

@@ -73,7 +73,7 @@ def _words(length: int) -> Any:
 
 
 def _quoted(value: Any) -> Any:
-    """Return up to ``QUOTES`` parsed quotes, also from bare strings; other values are dropped."""
+    """Return up to ``QUOTES`` quotes. A bare string is accepted as a quote, other values are dropped."""
     found = value if isinstance(value, list) else [value]
     told = [{"quote": one} if isinstance(one, str) else one for one in found]
     return [one for one in told if isinstance(one, Quoted) or _is_quote(one)][:QUOTES]
@@ -113,10 +113,10 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 
 
 class Statement(BaseModel):
-    """The statement of a candidate in a model's words.
+    """A candidate as the model words it, with its quotes.
 
-    ``quote`` and ``also`` show that the statement is true. ``directive`` quotes the user's own words that state it.
-    ``context`` quotes text that explains its references or shows what happened.
+    ``quote`` is the main evidence, ``also`` has further evidence. ``directive`` has quotes in which the user makes the
+    statement. ``context`` has quotes that explain what its words refer to, or show what happened.
     """
 
     waits_from: ClassVar[float] = WAITS_FROM
@@ -164,7 +164,7 @@ class Proposal(Statement):
 
     @property
     def doubt(self) -> str:
-        """Return the reason not to store the candidate at any score; "" if there is none."""
+        """Return the reason not to store the candidate, whatever its score; "" if there is none."""
         if self.standing != "standing":
             return "it applies only for the moment"
         return "" if self.true_at_end else "it is no longer true later in its session"

@@ -1,4 +1,4 @@
-"""The second look: after a session, a model reviews its captures, with the whole session and the stored memories.
+"""The second look: after a session, a model reviews the session's captures, and compares them with stored memories.
 
 The second look replaces a person's review. Rejected candidates are discarded with the reason, those that pass get the
 gate's original decision, and all others wait for a person. In the request, a candidate is called a note.
@@ -55,16 +55,16 @@ from subconscious.wire.captures import Capture
 log = logging.getLogger("subconscious.capture")
 
 NEIGHBOURS = 4
-"""How many memories the model is shown at most with a note."""
+"""The maximum number of memories that the model is shown with a note."""
 
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
-"""How many unconfirmed memories the model is shown at most with one note, and with all notes of a session."""
+"""The maximum numbers of unconfirmed memories shown to the model: with one note, and with all notes of a session."""
 
 UNSAID = "a second check by the model did not confirm it"
 REFUSED = "a second check by the model rejected it"
 
 SURE = 0.95
-"""The confidence of a link that a model's second look found; the origins of both memories decide its status."""
+"""The confidence of a link that a model's second look found. Its status depends on the origins of both memories."""
 
 MENDABLE = ("review", "unconfirmed")
 
@@ -81,7 +81,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the decisions for when no model reviews them: a person must approve what the user did not state."""
+    """Return the decisions for candidates that no model reviews: a person must approve what the user did not state."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -136,7 +136,7 @@ class Session:
 
     @property
     def standings(self) -> list[int]:
-        """Return what becomes of each note that is not rejected.
+        """Return, for each note, a number for what happens to the note if the model does not reject it.
 
         2: it is stored; 1: it may become an unconfirmed memory; 0: it waits for a person.
         """
@@ -264,7 +264,7 @@ class _Applying:
     verdicts: dict[int, str] = field(default_factory=dict)
 
     async def decide(self, said: Mapping[int, Look]) -> None:
-        """Decide on each note that still waits. A person may have decided on some notes in the meantime."""
+        """Decide on each note that still waits. A person may have decided on some notes during the review."""
         session_id = self.where.place.session_id or ""
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
@@ -320,7 +320,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 
 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
-    """Replace a session's hand-over with the one that a model wrote, unless the session went on in the meantime."""
+    """Replace a session's hand-over with the one that a model wrote, unless the session has continued since."""
     if story.refused:
         log.info("session %s: the summary that the model wrote is not used: %s", session_id, story.refused)
         return
@@ -363,7 +363,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Raise the confidence of a capture that the model confirmed to ``least``: the model replaces a person's review."""
+    """Raise a confirmed capture's confidence to at least ``least``: the model's review replaces a person's."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 

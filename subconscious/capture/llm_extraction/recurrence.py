@@ -1,8 +1,8 @@
-"""Counts repetitions: a note that repeats an earlier session's memory is not stored a second time.
+"""Counts repetitions: a note (a candidate under review) that repeats an earlier memory is not stored a second time.
 
-An unconfirmed memory that another session finds independently is confirmed, with or without a model. The model's second
-look names the repeated memory, because a comparison of words does not recognise other wordings. The second look can't
-confirm anything with a note that the gate rejects: the note must be one that would have become a memory itself.
+An unconfirmed memory that another session finds independently is confirmed, with or without a model. In its review (the
+second look), the model names the repeated memory, because a comparison of words does not recognise other wordings. A
+note counts as a repetition only if ``gate.py`` would have made the note a memory itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def unconfirmed_near(
 
 
 def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -> Memory | None:
-    """Return the memory that a note repeats, if the gate would have made the note a memory itself.
+    """Return the memory that a note repeats, if the note would otherwise have become a memory.
 
     Return None for the user's own words if the memory is unconfirmed: the words become a memory of their own.
     """

@@ -1,7 +1,7 @@
 """Merges a model's findings with existing captures and memories, without duplicates.
 
 The findings of the rules are stored at once and compared with the model's findings later. If both say the same, a
-waiting capture gets the model's wording. A new statement must pass the gate like any other. Captures that became
+waiting capture gets the model's wording. A new statement must pass ``gate.py`` like any other. Captures that became
 memories, or on which a person decided, keep their wording.
 """
 
@@ -46,13 +46,13 @@ STEP = 256 * 1024
 """How many bytes of a transcript are between two positions from which reading can start again."""
 
 COMPARED = 40
-"""How many captures of a session a candidate is compared with by meaning at most: the latest of its kind."""
+"""The maximum number of captures with which a candidate is compared by meaning: the latest of its session and kind."""
 
 NEIGHBOURS = 5
-"""How many similar memories a candidate is compared with at most."""
+"""The maximum number of similar memories with which a candidate is compared."""
 
 LONGEST_KNOWN = 240
-"""How many characters of a known memory the model is shown at most."""
+"""The maximum number of characters of a known memory that the model is shown."""
 
 LEADING_WORDS = 600
 """How many characters at the end of the user's text in a chunk are used to search for known memories."""
@@ -109,7 +109,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
 
 
 def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: int) -> ReadingPosition:
-    """Return the last of the positions ``marks`` from which a reading includes the ``overlap`` turns before ``end``."""
+    """Return the last of the positions ``marks`` from which reading on includes the ``overlap`` turns before ``end``."""
     offset, state, before = next(mark for mark in reversed(marks) if mark[2] <= max(0, end - overlap))
     return ReadingPosition(offset, json.dumps(state.to_json()), end - before)
 
@@ -305,7 +305,7 @@ def _waits(capture: Capture) -> bool:
 async def _repeat(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Count a repetition of a memory, except in a session that made or was shown it; the memory keeps its wording."""
+    """Count a repetition of a memory, unless the same session made the memory or was shown it; keep its wording."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     memory = await memories.require(tx, memory_id)
     given = await surfaces.given_hashes(ctx.database, where.place.session_id or "")

@@ -78,7 +78,7 @@ async def gather(
     were set earlier, the loop in ``Refining`` would find nothing and sleep again.
     """
     if not wanted(ctx):
-        # Switched off: delete the unread text, or switching on again would send old text, at a cost, without asking.
+        # Switched off: delete the unread text, or else switching on again would send old text unasked, at a cost.
         await model_readings.delete_unread(tx, place.session_id)
         return
     gained = NewText(
@@ -129,7 +129,7 @@ class Refining:
                 await asyncio.sleep(self._pause(1))
 
     async def step(self) -> bool:
-        """Read one chunk or review one session, if one is due; return whether one was."""
+        """Read one chunk or review one session, if any is due; return whether there was work."""
         return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Resume the work on sessions that have a new key at once, without waiting for the end of the pause."""
+        """Resume work at once, without waiting for the end of the pause, on sessions that have a new API key."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -256,7 +256,7 @@ class Refining:
             await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
 
     async def _failed(self, span: Span, error: Exception) -> None:
-        """Handle an error that the chunk causes: retry the chunk later, and give it up after some attempts."""
+        """Handle an error that a chunk causes: retry the chunk later; after several attempts, skip the chunk."""
         reason = f"{type(error).__name__}: {error}"
         if may_retry(span.attempts + 1, error):
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
@@ -271,7 +271,7 @@ class Refining:
         try:
             piece = await asyncio.to_thread(refinement.read_on, span, measure)
         except Exception as unreadable:
-            # The file itself may be unreadable. Then the rest of its text is given up too; other sessions go on.
+            # The file itself may be unreadable. Then the rest of its text is skipped too; other sessions go on.
             log.exception("%s can't be read any further", span.path)
             piece = Gone(f"{type(unreadable).__name__}: {unreadable}")
         async with self._app.database.write() as tx:
@@ -341,7 +341,7 @@ async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> Non
 
 
 async def _release_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Decide on captures that the model will not review: the gate decides on the user's words, a person on the rest."""
+    """Decide on captures that the model won't review: store the user's if accepted, leave the rest for a person."""
     await reconciliation.release(ctx, session_id, await _session_provenance(ctx, session_id))
     await _settle_unconfirmed(app, ctx, session_id)
 

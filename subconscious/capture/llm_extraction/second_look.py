@@ -1,8 +1,8 @@
 """The request and the reply of the second look: a model's review of a session's candidates, instead of a person's.
 
 There is one request per session with all candidates, called notes, their quotes and the text around them. The model can
-reject a note. A note that the model confirms counts as reviewed; its origin, and the decisions of the gate and the
-poisoning check, are unchanged. A note that the model neither confirms nor rejects waits for a person.
+reject a note. A note that the model confirms counts as reviewed, but its origin and the results of ``gate.py`` and
+the poisoning check are unchanged. A note that the model neither confirms nor rejects waits for a person.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ MOST = 40
 
 MOST_STORED = 30
 MOST_LINKS = 3
-"""How many links of one note are used at most."""
+"""The maximum number of links used for one note."""
 
 AROUND = 900
-"""How many characters of the text before and around a quote the model is shown, apart from the quote itself."""
+"""How many characters before and around a quote are shown to the model, in addition to the quote itself."""
 
 TURNS_BEFORE = 3
 STORY_TOKENS = 350
 ANSWER_TOKENS = 120
-"""The estimated tokens of a reply, per note."""
+"""The estimated number of tokens of a reply for each note."""
 
 _CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|where|while|without)\b")
 
@@ -57,7 +57,7 @@ FATES = {
 
 
 def _flag(value: Any) -> Any:
-    """Parse true, false, "yes" or "no"; return None for any other value, which confirms nothing."""
+    """Parse true, false, "yes" or "no"; return None for any other value. None never counts as a confirmation."""
     if isinstance(value, str):
         return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
     return value if isinstance(value, bool) else None
@@ -169,7 +169,7 @@ def request(
 
 
 def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
-    """Return the reviews by the number of the note, without those whose number is unknown or occurs more than once."""
+    """Map the numbers of notes to their reviews. Reviews with an unknown or repeated number are left out."""
     numbers = [look.number for look in answer.looks]
     return {
         look.number: look
@@ -199,7 +199,7 @@ def vouches(look: Look) -> bool:
 
 
 def reworded(look: Look, note: Note) -> str:
-    """Return the model's new wording of a note if the note and its context have all words of it; else ""."""
+    """Return the model's new wording of a note if all its words are in the note, its quote or context; else ""."""
     known = words(f"{note.content} {note.quote} {note.around}")
     return look.wording if look.wording and words(look.wording) <= known else ""
 

@@ -1,4 +1,4 @@
-"""Rewords the user's statements as the second look proposes, so that they are clear without the conversation.
+"""Rewords the user's statements as a model's review (the second look) proposes, so that they are clear on their own.
 
 Users refer to what was said before ("the second one, and rename it"). The model's second look rewrites such a note. The
 user remains its author only if the new wording keeps all of the user's words and adds only names from code that the
@@ -42,7 +42,7 @@ FILLERS = frozenset("yeah yes ok okay hm hmm well please pls thanks".split())
 """Words of the user that a new wording may omit."""
 
 TURNED = frozenset(("number", "scope", "modality"))
-"""Differences from the user's words that exclude the user as author, besides those that exclude any new wording."""
+"""With one of these differences from the user's words, a new wording does not have the user as author."""
 
 NEEDS_ITS_SESSION = "it can't be understood without its conversation"
 
@@ -93,7 +93,7 @@ async def store_wording(tx: aiosqlite.Connection, one: WaitingCapture, worded: W
 def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> dict[int, Worded]:
     """Return the user's notes that the second look confirms, with the wording to store, by capture id.
 
-    ``said`` has the reviews by the number of the note. A new wording lifts only a reservation about the old wording,
+    ``said`` maps the number of a note to its review. A new wording lifts only a reservation about the old wording,
     not others, such as that no hook reported the prompt. Reads transcripts: run it in a thread.
     """
     found = {}
@@ -110,7 +110,7 @@ def worded_anew(awaited: Sequence[WaitingCapture], said: Mapping[int, Look]) -> 
 
 
 def _is_of_its_words(why: str | None, candidate: Candidate) -> bool:
-    """Whether a reservation, if there is one, is about the wording, so that another wording may not need it."""
+    """Whether there is no reservation, or one about the wording, which another wording may not need."""
     return why in ("", FOR_A_SECOND_LOOK, of_own_words(candidate, screen(candidate), quoted=False))
 
 
