@@ -145,6 +145,14 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         True,
     ),
     (
+        End.NAMED,
+        _pattern(
+            rf"^(?:the |that |our |my )?(.+?)[ -]{_RULE} ?[-:,\u2013\u2014] ?(?:just )?"
+            r"(?:delete|remove|kill|drop|scrap|ditch|lose|forget|ignore) (?:it|that)\b"
+        ),
+        True,
+    ),
+    (
         End.DENIED,
         _pattern(
             r"^(?:(?:we|you|i) )?(?:don't|do not) (?:need|want) (?:those |these |the |that |any )?(.+?) from now on\b"

@@ -112,8 +112,8 @@ _OPEN = re.compile(
 
 _OF_CODE = re.compile(
     r"\b(?:(?:es)?lint(?:er)?|ruff|mypy|css|firewall|iptables|iam|nginx|ingress|security group|make(?:file)?|robots|"
-    r"prettier|alert(?:ing)?|routing|redirect|rewrite|ci|cron|s3|lifecycle)[ -]rules?\b|\brules? (?:from|in) [`\w./-]*"
-    r"[./`]",
+    r"prettier|alert(?:ing)?|routing|redirect|rewrite|ci|cron|s3|lifecycle)[ -]rules?\b|\brules? (?:from|in|out of|off) [`\w./-]*"
+    r"(?:[./`]|(?:rc|config|conf|tsconfig|pyproject|makefile|dockerfile)\b)",
     re.IGNORECASE,
 )
 """Rules in files, such as lint rules: a sentence about dropping one is a task and ends nothing."""

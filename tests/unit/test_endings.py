@@ -68,6 +68,7 @@ STATED = [
         ("lo de los default exports ya no vale", 1),
         ("a regra dos default exports já não vale mais", 1),
         ("dont need those changelog entries from now on", 9),
+        ("that default exports rule, delete it, it annoys everyone", 1),
     ],
 )
 def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
@@ -154,6 +155,7 @@ def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) 
         "why is it that default exports arent allowed",
         "what i said about default exports, does it matter?",
         "what we need is a changelog entry",
+        "take the default exports rule out of eslintrc",
     ],
 )
 def test_what_ends_nothing(typed: str) -> None:
