@@ -16,7 +16,7 @@ from subconscious.supersession.endings import Ending
 from subconscious.text import vocabulary
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
-from subconscious.text.words import is_name
+from subconscious.text.words import is_english, is_name
 
 MOST = 3
 """The most statements that one ending may end."""
@@ -313,12 +313,13 @@ def keys(text: str) -> frozenset[str]:
     """Return the keys (``key_of``) of the words in a text that name something."""
     found = set()
     text = text[:LETTERS]
+    empty = _EMPTY if is_english(text) else _EMPTY | vocabulary.FOREIGN_FILLERS
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):
         low = word.rstrip(".:'").casefold()
-        if low in _EMPTY:
+        if low in empty:
             continue
         plain = low.removesuffix("'s").replace("'", "").isalpha()
-        found |= {key_of(part) for part in low.split("-") if part not in _EMPTY} if plain or "-" in low else {low}
+        found |= {key_of(part) for part in low.split("-") if part not in empty} if plain or "-" in low else {low}
     return frozenset(found)
 
 

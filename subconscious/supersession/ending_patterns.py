@@ -356,6 +356,44 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.LEFT,
         _pattern(
+            r"\b(?:(?:wir sind|sind wir)(?: \w+){0,2}? von (.+?) (?:weg|auf .+? (?:umgestiegen|gewechselt|umgezogen|migriert))"
+            r"|(?:wir haben|haben wir)(?: jetzt| nun)? (.+?) durch .+? (?:ersetzt|abgelöst)"
+            r"|statt (.+?) (?:nutzen|benutzen|verwenden|nehmen|haben) wir)\b"
+        ),
+        True,
+    ),
+    (
+        End.LEFT,
+        _pattern(
+            r"\b(?:(?:on est|nous sommes) passée?s? de (.+?) (?:à|vers)|(?:on a|nous avons) remplacé (.+?) par"
+            r"|(?:hemos )?(?:pasa(?:do|mos)|cambia(?:do|mos)|migra(?:do|mos)) de (.+?) a"
+            r"|(?:hemos )?(?:reemplaza|cambia|sustitui)(?:do|mos) (.+?) por"
+            r"|(?:mudamos|migramos|passamos) d[eoa] (.+?) para|(?:trocamos|substituímos) (.+?) por)\b"
+        ),
+        True,
+    ),
+    (
+        End.ALLOWED,
+        _pattern(
+            r"^(?:(.+?) (?:ist|sind) (?:jetzt |ab jetzt |nun )?(?:doch|wieder|doch wieder|jetzt) (?:erlaubt|okay|ok|zulässig)"
+            r"|(.+?) (?:darf|dürfen|kann|können) (?:man|wir|ihr) (?:jetzt |doch )?(?:wieder|doch)"
+            r"|(.+?) (?:est|sont) (?:finalement|de nouveau|à nouveau|maintenant|désormais) (?:autorisée?s?|permise?s?)"
+            r"|(.+?) (?:ya|vuelven? a|ahora sí) (?:está|están|estar) permitid[oa]s?"
+            r"|(.+?) (?:voltou a ser|agora é|já é) permitid[oa]s?)\b"
+        ),
+        True,
+    ),
+    (
+        End.ALLOWED,
+        _pattern(
+            r"^(?:you|we|u) (?:can|may|are allowed to) (?:now )?(?:use |do |have )?(.+?) (?:after all|now)(?=\W*$|[,;.!])"
+            r"|^(.+?) (?:is|are) (?:fine|ok|okay|allowed|permitted) (?:now|after all)\b"
+        ),
+        True,
+    ),
+    (
+        End.LEFT,
+        _pattern(
             r"\b(?:wir (?:nutzen|benutzen|verwenden|haben) (.+?) nicht mehr|wir sind (?:weg )?von (.+?) weg|"
             r"on n'utilise plus (.+)|nous n'utilisons plus (.+)|ya no (?:usamos|tenemos) (.+)|"
             r"(?:já )?não usamos mais (.+)|já não usamos (.+))"

@@ -25,6 +25,7 @@ from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.claims import indicates_change, replaces
 from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
+from subconscious.text.words import is_english
 
 NEIGHBOURS = 50
 """The number of memories that a statement is compared with: those with the most similar words."""
@@ -78,8 +79,10 @@ async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) ->
     """Return the memory that a reported change replaces: the most similar one.
 
     The result is in doubt if another memory is nearly as similar. Nothing is replaced if the most similar memory agrees
-    with the change, or is about another environment, place or system.
+    with the change, or is about another environment, place or system. Only statements in English are compared: the
+    embedder knows no other language well, and finds any two statements in the same one similar.
     """
+    known = [one for one in known if is_english(one.content)] if is_english(content) else []
     shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
     mine = await ctx.embed_now(content) if shared else None
     if mine is None:
