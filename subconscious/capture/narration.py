@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`])")
+from subconscious.text.stops import gaps
+
+_SENTENCE = re.compile(r"(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`])")
 
 _OPENING = (
     r"(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|all clean|all passing|committed|fixed|merge complete|found it|yes|sure|absolutely|alright|now|so|"
@@ -48,7 +50,7 @@ LONGEST = 1000
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of the sentences between two offsets."""
     spans, at = [], start
-    for gap in _SENTENCE.finditer(text, start, end):
+    for gap in gaps(_SENTENCE, text, start, end):
         spans.append((at, gap.start()))
         at = gap.end()
     return [span for span in (*spans, (at, end)) if text[slice(*span)].strip()]

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from subconscious.text.stops import gaps
+
 LONGEST = 400
 """The maximum length of a passage in characters. Only a passage of a single sentence may be longer."""
 
@@ -17,7 +19,7 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*•+]|\d{1,2}[.)]|[✅✓✔☑❌]+)[ \t]+(?=\S)")
 _NOT_PROSE = re.compile(r"[ \t]*(?:[|>│├└┌+]|[-*_=]{3,}[ \t]*\Z|<[/!a-zA-Z]|\$ |!\[|★|`─|─)")
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`*])")
+_SENTENCE_END = re.compile(r"(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`*])")
 _MARKS = re.compile(
     r"(?P<code>`[^`\n]*`)|(?<!/)\*\*(?!/|\.\w)|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]{1,200})\]\([^)\n]{0,1000}\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +",
     re.MULTILINE,
@@ -91,8 +93,8 @@ def _unled(text: str, block: _Block) -> _Block:
     """Return a block without its last sentence if that sentence introduces the next block."""
     if block.bullet or not text[block.start : block.end].rstrip(" *").endswith(":"):
         return block
-    gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
-    return replace(block, end=gaps[-1].start() if gaps else block.start)
+    ends = [gap for gap in gaps(_SENTENCE_END, text, block.start, block.end) if gap.end() < block.end]
+    return replace(block, end=ends[-1].start() if ends else block.start)
 
 
 def plain(text: str) -> str:
@@ -223,7 +225,7 @@ def _spans(text: str, block: _Block, longest: int) -> Iterator[tuple[int, int, _
         yield block.start, block.end, block
         return
     start = block.start
-    for gap in _SENTENCE_END.finditer(text, block.start, block.end):
+    for gap in gaps(_SENTENCE_END, text, block.start, block.end):
         if text[start : gap.start()].strip():
             yield start, gap.start(), block
         start = gap.end()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from subconscious.text.same_statement import same_statement
 from subconscious.text.statement import parse
+from subconscious.text.stops import split
 
 MOST_STATEMENTS = 5000
 LONGEST = 600
@@ -96,7 +97,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    return [part for part in (piece.strip() for piece in _END.split(" ".join(text.split()))) if part]
+    return [part for part in (piece.strip() for piece in split(_END, " ".join(text.split()))) if part]
 
 
 def _words(text: str) -> frozenset[str]:

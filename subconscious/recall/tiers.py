@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from subconscious.domain.model import Memory
 from subconscious.recall.sections import Section, named, nearest, sections, stems
+from subconscious.text.stops import split
 
 Tier = Literal["minimal", "compact", "standard", "full"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -112,7 +113,7 @@ def _lines(text: str, asked: str) -> list[_Line]:
 
 
 def _of(part: Section, is_nearest: bool) -> list[_Line]:
-    found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(part.body))
+    found = (" ".join(sentence.split()) for sentence in split(_SENTENCE, part.body))
     return [_Line(sentence, part.name, is_nearest) for sentence in found if sentence]
 
 

@@ -21,6 +21,7 @@ from subconscious.sessions.likeness import story_words, words_of
 from subconscious.store import handovers
 from subconscious.system.projects import is_finished
 from subconscious.text.quoting import quote, within_quotes, word
+from subconscious.text.stops import split
 
 LOOKED_AT = 20
 """The number of latest sessions that are examined."""
@@ -255,7 +256,7 @@ def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
     """Return a part without the statements or sentences that memories in the context contain already."""
     if quoted:
         return ", ".join(f'"{one}"' for one in _quotes_in(text) if not _is_known(one, known))
-    return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
+    return " ".join(one for one in split(_SENTENCE_END, text) if not _is_known(one, known))
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:

@@ -20,6 +20,7 @@ from subconscious.poisoning.claims import is_claim, is_of_session
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.sessions.telling import EMPTY, MARKUP, SENTENCE
 from subconscious.text import wording
+from subconscious.text.stops import split
 
 REPORT = "report"
 """The turn id of a report's sentences: they are compared with what tools printed, but not with the assistant's text."""
@@ -201,7 +202,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
     """
     if _is_poisoned(answer):
         return
-    for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
+    for raw in split(SENTENCE, _CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", _row_in_words(raw))))
         if not _HEADING.fullmatch(raw) and _is_whole(sentence) and is_own_work(sentence, written):
             yield sentence

@@ -24,6 +24,7 @@ from subconscious.sessions.sketch import CHANGE, Sketch
 from subconscious.sessions.telling import SENTENCE, left_open_in
 from subconscious.text import wording
 from subconscious.text.codewords import code_parts
+from subconscious.text.stops import split
 from subconscious.text.terms import STOP_WORDS, stem
 
 MOST_FILES = 12
@@ -176,7 +177,7 @@ def _without(text: str, phrases: Iterable[str]) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (sentence for raw in SENTENCE.split(text) if (sentence := raw.strip()))
+    return (sentence for raw in split(SENTENCE, text) if (sentence := raw.strip()))
 
 
 def _kept(text: str, stands: Callable[[str], bool]) -> str:

@@ -11,6 +11,7 @@ from subconscious.sessions.deeds import Deeds
 from subconscious.sessions.sketch import Sketch
 from subconscious.text import wording
 from subconscious.text.sentences import sentences
+from subconscious.text.stops import split
 
 TITLE_LENGTH = 80
 PART_LENGTH = 220
@@ -37,7 +38,7 @@ _ROUTINE = frozenset(
 )
 """Words of requests that occur in every session and identify none."""
 SENTENCE = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+"
+    r"(?<=[.!?])[\"')\]]*\s+|\n+"
     r"|(?<=[\u3002\uff01\uff1f])(?![\u300d\u300f\u201d\u2019\uff09])"
 )
 MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
@@ -156,7 +157,7 @@ def _reported(sketch: Sketch) -> str:
     """Return the beginning of the assistant's last answer; "" if the last prompt is not answered yet."""
     if sketch.busy or not sketch.answered:
         return ""
-    parts = (wording.squeeze(MARKUP.sub("", words)) for words in SENTENCE.split(sketch.answer))
+    parts = (wording.squeeze(MARKUP.sub("", words)) for words in split(SENTENCE, sketch.answer))
     said = ""
     for sentence in parts:
         if EMPTY.fullmatch(sentence):
@@ -213,5 +214,5 @@ def choices_in(answer: str) -> tuple[str, ...]:
 def question_in(answer: str) -> str:
     """Return the question that an answer ends with, or ""."""
     last = answer.rstrip().rpartition("\n")[2]
-    sentence = SENTENCE.split(last)[-1] if last.endswith("?") else ""
+    sentence = split(SENTENCE, last)[-1] if last.endswith("?") else ""
     return wording.shorten(wording.squeeze(MARKUP.sub("", sentence)), 160)

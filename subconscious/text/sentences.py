@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from subconscious.text.stops import ends_sentence
+
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}\)|\d{1,2}(?P<stop>\.))\s+")
 _PASTED_LINE = re.compile(
     r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
     r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
 )
-_SENTENCE_END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*"
-)
-"""A pattern of the end of a sentence. The second alternative is for Chinese and Japanese, which use no space there."""
+_SENTENCE_END = re.compile(r"[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*")
+"""A pattern of the end of a sentence; ``ends_sentence`` excludes abbreviations and ordinals.
+
+The second alternative is for Chinese and Japanese, which use no space there.
+"""
 
 _HEADING = re.compile(r"^#{1,4} \w", re.MULTILINE)
 SHORTEST_DOCUMENT, FEWEST_HEADINGS = 2500, 3
@@ -87,7 +90,11 @@ def _is_pasted(line: str) -> bool:
 
 def _split(paragraph: str) -> Iterator[str]:
     mark = _LIST_MARK.match(paragraph)
-    ends = [mark.end() if mark else 0, *(m.end() for m in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    if mark and mark["stop"] and not ends_sentence(paragraph, mark.start("stop")):  # "3. Januar"
+        mark = None
+    start = mark.end() if mark else 0
+    stops = (found for found in _SENTENCE_END.finditer(paragraph, start) if ends_sentence(paragraph, found.start()))
+    ends = [start, *(found.end() for found in stops), len(paragraph)]
     for start, end in pairwise(ends):
         sentence = paragraph[start:end].strip()
         if 0 < len(sentence) <= LONGEST:

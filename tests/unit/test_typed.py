@@ -326,3 +326,16 @@ def test_a_pasted_document_is_not_typed() -> None:
 
 def test_a_few_words_in_brackets_are_output() -> None:
     assert [one.text for one in typed.spoken(turn("it says\n(no output)\nwhy?"))] == ["it says", "why?"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bis 3. Januar nichts an der Datenbank ändern, danach kommt die Migration.",
+        "Das Deployment-Freeze gilt bis 12. Dezember.",
+        "Setz bitte immer die Timeout-Werte explizit, z.B. bei httpx, sonst hängt es.",
+    ],
+)
+def test_a_sentence_with_an_ordinal_or_abbreviation_is_kept_whole(text: str, embedder: LocalEmbedder) -> None:
+    said = turn(text)
+    assert [one.content for one in typed.extract([said], judge.opinions(typed.spoken(said), embedder))] == [text]

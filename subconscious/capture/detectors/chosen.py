@@ -11,6 +11,7 @@ from subconscious.capture.kernel import is_trifle, leans
 from subconscious.capture.passages import LONGEST, Passage, points
 from subconscious.domain.model import Act, Strength, Turn
 from subconscious.text import wording
+from subconscious.text.stops import split
 from subconscious.transcripts.speech import ANSWERS
 
 _UNDECIDED = re.compile(
@@ -113,7 +114,7 @@ def _answer(turn: Turn, line: str, question: str, answer: str) -> Draft:
 
 def _brief(question: str, room: int) -> str:
     """Return the last sentences of a question that fit into ``room`` characters, at least the last one."""
-    said = _SENTENCE.split(question)
+    said = split(_SENTENCE, question)
     while len(said) > 1 and len(" ".join(said)) > room:
         del said[0]
     return " ".join(said)

@@ -10,6 +10,7 @@ import re
 from subconscious.capture.narration import is_narration
 from subconscious.capture.passages import plain
 from subconscious.text import wording
+from subconscious.text.stops import split
 
 LONGEST_REFERENCE = 220
 """The maximum number of characters of the assistant's message that are added."""
@@ -142,4 +143,4 @@ def _states(said: str) -> bool:
 
 def _said(before: str) -> list[str]:
     """Return the assistant's last sentences, each on one line."""
-    return [wording.squeeze(plain(one)) for one in _SENTENCE.split(before[-2000:]) if one.strip()]
+    return [wording.squeeze(plain(one)) for one in split(_SENTENCE, before[-2000:]) if one.strip()]
