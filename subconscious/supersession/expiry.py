@@ -127,13 +127,13 @@ _MEANS = {
     "eoq": "the end of the quarter",
     "eoy": "the end of the year",
 }
-_UNTIL = _pattern(r"(?:until|till|ends?|expires?)\b")
+_UNTIL = _pattern(r"(?:until|till|ends?|expires?|bis|hasta|at[eé]|fino al|tot|t/m|indtil|inntil)\b|jusqu['\u2019]au\b")
 _UP_TO = r"\b(?:until|till|bis(?: zum)?|jusqu'(?:au|à)|hasta el|hasta|até(?: o| a)?)"
 _THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|n?est[ea]|neste|nesta)"
 _MAY_END = _pattern(
     r"\b(?:until|till|ends?|expires?|today|tonight|tomorrow|rest of|end of|for the|the weekend|next|from (?:today|now)|"
     r"(?:starting|beginning) \w+|bis|heute|morgen|nächsten|ende|jusqu|aujourd|demain|prochain\w*|fin|hasta|hoy|mañana|"
-    r"próxim\w*|siguientes|até|hoje|amanhã|fim)\b|jusqu'|"
+    r"próxim\w*|siguientes|até|hoje|amanhã|fim|fino al|tot|t/m|indtil|inntil)\b|jusqu'|"
     rf"\b{_THIS} (?:week\w*|sprint|month|quarter|year|woche|monat|quartal|semaine|mois|trimestre|semana|mes|mês)\b"
 )
 _COUNTS = {

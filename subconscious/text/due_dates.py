@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from subconscious.text.month_names import DATE_NAMES, MONTH_NUMBERS
 from subconscious.text.terms import names, stem, terms
 
-VERSION = 1
+VERSION = 2
 """The version of these rules; texts that were scanned with an older version are scanned again."""
 
 MOST = 5
@@ -32,11 +33,34 @@ _CUE = (
     r"\b(?:until|till|by|before|on|from|after|starting|beginning|as of|effective|due|expires?|expiring|ends?|deadline"
     r"(?: is)?|no later than|not before)(?: on| at)?(?: the)?\s+"
 )
+_FOREIGN_CUE = (
+    r"(?<!\w)(?:bis(?: einschließlich| inkl\.)?(?: zum?)?|(?:vor|ab|nach)(?: dem)?|am|vom|"
+    r"jusqu['\u2019]au|(?:avant|après|dès)(?: le)?|à partir du|"
+    r"hasta(?: el)?|antes d(?:el?|o)|a partir d(?:el?|o)|después del?|at[eé](?: [oa])?|depois d[eo]|"
+    r"fino al|entro il|prima del|dal|tot(?: en met)?|t/m|vanaf|(?:till|indtil|inntil|efter|från|fra)(?: den)?)"
+    r"\s+(?:(?:el|le|o) )?(?:d[ií]a )?"
+)
+_FOREIGN = re.compile(
+    rf"(?P<cue>{_FOREIGN_CUE})?(?<![\w.:/-])(?P<day>\d{{1,2}})(?:\.[ºo]?|er|º|°)?\s?(?:d[ei] |d['\u2019])?"
+    rf"(?P<name>{DATE_NAMES})\b(?:,? (?:del? )?(?P<year>20\d\d)\b)?",
+    re.IGNORECASE,
+)
+"""A date with the name of a month in another language. Without its year it counts only after a word such as "bis"."""
+
+_DOTTED = re.compile(
+    r"(?P<cue>(?<!\w)(?:bis(?P<to> zum)?|ab(?: dem)?|vor dem|nach dem|am|vom)\s+)(?P<day>\d{1,2})\.\s?"
+    r"(?P<number>\d{1,2})\.(?:(?P<year>20\d\d)\b|(?=\s+\w)|(?(to)|(?!)))",
+    re.IGNORECASE,
+)
+"""A German date in digits; without a year, at the end of a sentence it may be a version: "Ubuntu bis 20.04."."""
+
 _ISO = re.compile(r"(?<![\w./-])(?P<year>20\d\d)-(?P<number>[01]\d)-(?P<day>[0-3]\d)(?![\w-])")
-_DAY_FIRST = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH},? (?P<year>20\d\d)\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? {_MONTH},? (?P<year>20\d\d)\b", re.IGNORECASE
+)
 _MONTH_FIRST = re.compile(rf"\b{_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>20\d\d)\b", re.IGNORECASE)
 _NO_YEAR = re.compile(
-    rf"{_CUE}(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? )?{_MONTH}(?: (?P<second>\d{{1,2}})(?:st|nd|rd|th)?)?\b"
+    rf"{_CUE}(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? )?{_MONTH}(?: (?P<second>\d{{1,2}})(?:st|nd|rd|th)?)?\b"
     r"(?!,? \d{4})",
     re.IGNORECASE,
 )
@@ -128,6 +152,7 @@ def _dates(text: str, said_on: date) -> Iterator[tuple[str, date]]:
         year, last = int(found["year"]), 3 * int(found["quarter"])
         yield from _valid_date(found[0], year, *((last, monthrange(year, last)[1]) if found["end"] else (last - 2, 1)))
     yield from _without_year(text, said_on)
+    yield from _in_other_languages(text, said_on)
     yield from _relative(text, said_on)
 
 
@@ -146,12 +171,23 @@ def _without_year(text: str, said_on: date) -> Iterator[tuple[str, date]]:
     for found in _NO_YEAR.finditer(text):
         day = found["first"] or found["second"]
         if day is not None:
-            dates = (
-                one
-                for year in range(LEAP_YEARS + 1)
-                for one in _valid_date(found[0], said_on.year + year, _month(found), int(day))
-            )
-            yield from [(words, at) for words, at in dates if at > said_on][:1]
+            yield from _next_date(found[0], said_on, _month(found), int(day))
+
+
+def _in_other_languages(text: str, said_on: date) -> Iterator[tuple[str, date]]:
+    for found in (*_FOREIGN.finditer(text), *_DOTTED.finditer(text)):
+        groups = found.groupdict()
+        month = MONTH_NUMBERS.get(groups["name"].casefold(), 0) if "name" in groups else int(found["number"])
+        if found["year"]:
+            yield from _valid_date(found[0], int(found["year"]), month, int(found["day"]))
+        elif found["cue"]:
+            yield from _next_date(found[0], said_on, month, int(found["day"]))
+
+
+def _next_date(words: str, said_on: date, month: int, day: int) -> Iterator[tuple[str, date]]:
+    """Yield the first date after ``said_on`` with a month and a day; none if there is no such day."""
+    dates = (one for year in range(LEAP_YEARS + 1) for one in _valid_date(words, said_on.year + year, month, day))
+    yield from [(words, at) for words, at in dates if at > said_on][:1]
 
 
 def _relative(text: str, said_on: date) -> Iterator[tuple[str, date]]:

@@ -152,6 +152,11 @@ def dates(text: str) -> list[str]:
         ("The vendor is away until next month.", "2026-12-01"),
         ("No deploys before tomorrow.", "2026-11-05"),
         ("Keep it until the end of the next quarter.", "2027-03-31"),
+        ("Das Zertifikat läuft am 3. März 2027 ab.", "2027-03-03"),
+        ("Ab dem 1. Dezember antwortet die alte API mit 410.", "2026-12-01"),
+        ("Le certificat est valable jusqu'au 1er février.", "2027-02-01"),
+        ("A partir del 3 de enero usamos pnpm.", "2027-01-03"),
+        ("O contrato vale até 3 de março de 2027.", "2027-03-03"),
     ],
 )
 def test_a_date_ahead_is_a_trigger(text: str, day: str) -> None:
