@@ -12,6 +12,7 @@ from subconscious.capture.detectors import typed
 from subconscious.capture.detectors.references import answered
 from subconscious.domain.model import Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.text import wording
 
 OPTIONS = "Two ways: a) keep one Redis for all services, or b) give each service its own NATS stream. Which one?"
 
@@ -188,6 +189,74 @@ def test_a_statement_with_its_own_subject_takes_nothing() -> None:
     one = judge.Spoken(text, before="Which cluster do you mean?")
     (found,) = typed.extract([turn(text, before=one.before)], {one: judge.Opinion(0.95, "ownership")})
     assert found.content == text
+
+
+RABBIT = "Done. The service talks to RabbitMQ."
+
+
+@pytest.mark.parametrize("before", [RABBIT, "RabbitMQ.", f"{RABBIT} Shall I go on with the tests?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "always write commit messages in English",
+        "keep functions under 40 lines",
+        "only use tabs in Go files",
+        "use pnpm, never npm",
+        "at most one class per file",
+        "all money is in cents, as integers",
+        "we deploy on tuesdays, never on fridays",
+        "this repo uses trunk based development",
+        "the last deploy of the week is on thursday",
+        "always run the linter before you commit it",
+        "Schreib Commit-Messages immer auf Englisch",
+        "écris toujours les commits en anglais",
+        "escribe siempre los commits en inglés",
+    ],
+)
+def test_a_statement_takes_nothing_of_what_the_assistant_happened_to_say(text: str, before: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "rule")})
+    assert found.content == text
+    assert found.tags == wording.tags(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "never push to main",
+        "dates are utc",
+        "no default exports in this repo",
+        "ok, from now on use conventional commits",
+    ],
+)
+def test_a_short_statement_takes_nothing_of_a_report(text: str) -> None:
+    one = judge.Spoken(text, before=RABBIT)
+    (found,) = typed.extract([turn(text, before=RABBIT)], {one: judge.Opinion(0.95, "rule")})
+    assert found.content == text
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("always", "I ran the formatter before the commit."),
+        ("always ask me first", "I have deployed to production."),
+        ("never without asking me", "I have deployed to production."),
+        ("immer vorher fragen", "Ich habe nach Produktion deployt."),
+        ("jamais sans mon accord", "J'ai déployé en production."),
+        ("no, always in UTC", "I store local time."),
+        ("only for staging", "Feature flags are read from Vault."),
+        ("that belongs to the platform team", "I resized the node pool."),
+        ("no, main is protected", "I have pushed to main."),
+        ("we use postgres", "Which database shall the billing service use?"),
+        ("rebase, never merge", "How do you want feature branches to be updated?"),
+        ("always use the latter", "Shall I use tabs or spaces?"),
+        ("keep the default", "Which port shall I use?"),
+    ],
+)
+def test_a_reply_that_is_unclear_alone_takes_what_it_replies_to(text: str, before: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "rule")})
+    assert before in found.content
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,9 @@ _REPLY = re.compile(
 )
 """Beginnings of replies to a statement. Sentences that begin differently may have another subject."""
 
+_FEWEST_STATED = 3
+"""The minimum number of words of a statement that a reply may be about: "RabbitMQ." explains nothing."""
+
 _PROPOSAL = re.compile(
     r"i(?:'ll|'d| will| would| am going to|'m going to| rounded| used| put| made| moved| set)\b", re.IGNORECASE
 )
@@ -138,7 +141,11 @@ def _stated(before: str) -> str:
 
 
 def _states(said: str) -> bool:
-    return not said.endswith(":") and (bool(_PROPOSAL.match(said)) or not is_narration(said))
+    return (
+        len(said.split()) >= _FEWEST_STATED
+        and not said.endswith(":")
+        and (bool(_PROPOSAL.match(said)) or not is_narration(said))
+    )
 
 
 def _said(before: str) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from subconscious.capture import judge
 from subconscious.capture.detectors import corrections, stated
+from subconscious.capture.detectors.completeness import is_complete
 from subconscious.capture.detectors.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
 from subconscious.capture.kernel import leans
@@ -271,14 +272,19 @@ def _alone(one: judge.Spoken, text: str) -> str:
     number = _NUMBER.search(one.previous)
     if number and one.before:
         return answered(text, one.before, number[1])
-    reply = judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
+    complete = is_complete(text, one.before)
+    reply = not complete and (
+        judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
+    )
     dependent = leans(text) or is_dependent(text) or reply or begins_back(text)
     if one.previous and (dependent or _is_remark(one.previous)):
         whole = f"{_ended(wording.squeeze(one.previous))} {text}"
         added = len(whole) <= LONGEST_STATEMENT
         text = whole if added else text
         # The added sentence may itself refer to the assistant's message: "option 1 ..., since that is ..."
-        dependent = reply or (added and is_dependent(one.previous))
+        dependent = reply or (added and is_dependent(one.previous) and not is_complete(one.previous, one.before))
+    elif complete:
+        return text
     return answered(text, one.before) if one.before and dependent else text
 
 
