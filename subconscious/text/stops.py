@@ -78,10 +78,12 @@ _OPENERS = frozenset(
     """
     The A An It This That These Those There They We I You He She Our My Your Use Never Always Don't Don\u2019t Do Not No
     Yes Please Keep Make Run Add Put Only All Each Every If When Once But And Or So Also Then For In On At After Before
-    Until From With Without Nothing Nobody Everything Let Just Ask Write Avoid Prefer Stop
+    Until From With Without Nothing Nobody Everything Let Just Ask Write Avoid Prefer Stop Which What Who
+    How Why Where Should Shall Would Could Can Is Are Does Want Will Any One Both Either
     Der Die Das Den Dem Des Ein Eine Einen Es Wir Ich Du Ihr Er Man Bitte Nie Niemals Immer Nur Kein Keine Keinen Nicht
     Nichts Alle Alles Jede Jeder Jedes Wenn Falls Sobald Dann Danach Davor Dafür Sonst Aber Und Oder Auch Ab Bei Für Im
     Mit Ohne Nach Vor Bis Dort Da Dabei Unser Unsere Mein Meine Diese Dieser Dieses Nutze Nimm Mach Setz Ja Nein
+    Welche Welcher Welches Wie Was Wer Soll Sollen Möchtest Ist Sind
     Le La Les L Un Une Il Elle On Nous Je Tu Vous Ce Cette Ne Jamais Toujours Pas Si Mais Et Puis Ensuite
     El Los Las Una Nunca Siempre Pero Y Luego O Os As Um Uma Não Sempre Mas E Depois Mai Gli Non
     De Het Een Wij Geen Nooit Altijd Maar En Vi Aldrig Alltid Men Det Nigdy Zawsze Ale Nikdy Vždy Älä Aina

@@ -79,6 +79,54 @@ def test_an_option_is_named_that_the_assistant_printed_in_bold(before: str) -> N
     assert answered("option 2", before) == "option 2 (asked: Give each service a stream)"
 
 
+SEARCH = "A) OpenSearch: powerful, one more service\nB) Postgres FTS, no new service"
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "about"),
+    [
+        (
+            "B",
+            "Shall I use A) OpenSearch or B) Postgres FTS, no new service? I recommend B.",
+            "Shall I use Postgres FTS, no new service?",
+        ),
+        (
+            "B",
+            "For search we have A) OpenSearch or B) Postgres FTS, no new service. I recommend B",
+            "For search we have Postgres FTS, no new service",
+        ),
+        (
+            "b please",
+            f"Two options:\n\n{SEARCH}\n\nI recommend B. Which one shall we take for search?",
+            "Which one shall we take for search? Postgres FTS, no new service",
+        ),
+        (
+            "the second one",
+            f"How should search work?\n\n{SEARCH}\n\nI recommend B.",
+            "How should search work? Postgres FTS, no new service",
+        ),
+        ("B", "I recommend B. For search we have A) OpenSearch or B) Postgres FTS.", "For search we have Postgres FTS"),
+        ("B", f"All tests pass.\n\n{SEARCH}\n\nWhich one?", "Postgres FTS, no new service"),
+        ("B", "**A**: OpenSearch\n**B**: Postgres FTS\n\nWhich one for search?", "Which one for search? Postgres FTS"),
+        ("2", "For search there are: 1) OpenSearch, 2) Postgres FTS. Which one?", "For search there are: Postgres FTS"),
+        ("b", "Soll ich a) Redis oder b) NATS nehmen? Ich empfehle b.", "Soll ich NATS nehmen?"),
+        (
+            "b",
+            "Two ways: (a) keep the retries in the client, (b) move them to the queue. Which one?",
+            "a) keep the retries in the client, (b) move them to the queue",
+        ),
+        ("2", "Options:\n1. UUID v4\n2. UUID v7\nfor keys of new tables.", "UUID v7 for keys of new tables."),
+    ],
+)
+def test_a_picked_option_is_named_with_its_question(text: str, before: str, about: str) -> None:
+    assert answered(text, before) == f"{text} (asked: {about})"
+
+
+@pytest.mark.parametrize("text", ["please use a queue", "a queue is better"])
+def test_an_article_picks_no_option(text: str) -> None:
+    assert "OpenSearch or" in answered(text, "Shall I use A) OpenSearch or B) Postgres FTS?")
+
+
 def test_an_answer_is_kept_with_the_option_that_it_picks(embedder: LocalEmbedder) -> None:
     said = turn("option b, for all services", before=OPTIONS)
     (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))

@@ -6,11 +6,13 @@ At most two sentences of the assistant's previous message are added to a reply, 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from subconscious.capture.narration import is_narration
 from subconscious.capture.passages import plain
 from subconscious.text import wording
 from subconscious.text.stops import split
+from subconscious.text.words import has_letters
 
 LONGEST_REFERENCE = 220
 """The maximum number of characters of the assistant's message that are added."""
@@ -26,14 +28,28 @@ _TERSE = 5
 """A reply of at most this many words is assumed to have no content of its own."""
 
 _PICK = re.compile(r"\b(?:option|variant|approach|choice|number|no\.?)?\s*#?\(?\b([a-e]|\d)\)?(?=\W|\Z)", re.IGNORECASE)
+_NOUN_FOLLOWS = re.compile(
+    r" (?!(?:for|please|pls|and|but|because|since|everywhere|is|always|with|obviously|definitely|as|in|on|it|then|if|für"
+    r"|bitte|und|aber|weil|pour|et|para|por|porque)\b)[^\W\d_]",
+    re.IGNORECASE,
+)
+"""What follows an article: "a queue". The option "a" is followed by other words: "a for all services"."""
+
+_OF_A_CHOICE = frozenset(
+    """two three four 2 3 4 way ways option options choice choices approach approaches variant variants alternative
+    alternatives possible possibilities shall should would could use take pick choose want prefer see either works fine
+    recommend suggest following zwei drei wege möglichkeiten optionen welche welches soll""".split()
+)
+"""Words that say only that there are options."""
+
 _ORDINAL = re.compile(
     r"\bthe (first|second|third|fourth|last|former|latter)\b|^\W*(first|second|third|last)\b", re.IGNORECASE
 )
 _ORDINALS = {"first": 0, "former": 0, "second": 1, "third": 2, "fourth": 3, "last": -1, "latter": -1}
 _OPTION = re.compile(
-    r"(?:^|\n|[,;:]\s|\bor\s|\s)\*{0,2}(?:option\s+|variant\s+|approach\s+)?\(?(?P<name>[A-Ea-e]|\d)[).:]\*{0,2}\s+"
+    r"(?:^|\n|[,;:]\s|\bor\s|\s)\*{0,2}(?:option\s+|variant\s+|approach\s+)?\(?(?P<name>[A-Ea-e]|\d)\*{0,2}[).:]\*{0,2}\s+"
     r"(?P<text>[^\n?;]{3,200}?)"
-    r"(?=\n|\?|;|,?\s+(?:or\s+|and\s+)?\*{0,2}(?:option\s+)?\(?(?:[A-Ea-e]|\d)[).:]\*{0,2}\s|\Z)",
+    r"(?=\n|\?|;|,?\s+(?:or\s+|and\s+)?\*{0,2}(?:option\s+)?\(?(?:[A-Ea-e]|\d)\*{0,2}[).:]\*{0,2}\s|\Z)",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -109,17 +125,80 @@ def _numbered(number: str, before: str) -> str:
     return wording.shorten(wording.squeeze(plain(found[-1]["text"])), LONGEST_REFERENCE) if found else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """An option that the assistant offered: its name ("b"), its text, and where both are in the message."""
+
+    name: str
+    text: str
+    start: int
+    end: int
+
+
 def _picked(text: str, before: str) -> str:
-    """Return the option that a reply picks by letter, number or position; "" if it picks none."""
-    options = [(found["name"].casefold(), plain(found["text"]).strip(" .")) for found in _OPTION.finditer(before)]
+    """Return the option that a reply picks by letter, number or position, with what it is about; "" for none."""
+    options = _options(before)
     if not options:
         return ""
     ordinal = _ORDINAL.search(text)
     if ordinal:
         at = _ORDINALS[(ordinal[1] or ordinal[2]).lower()]
-        return options[at][1] if -len(options) <= at < len(options) else ""
-    pick = _PICK.search(text)
-    return next((option for name, option in options if pick and name == pick[1].casefold()), "")
+        return _offered(options[at], options, before) if -len(options) <= at < len(options) else ""
+    name = _name_in(text)
+    return next((_offered(one, options, before) for one in options if one.name == name), "")
+
+
+def _options(before: str) -> list[_Choice]:
+    """Return the options in a message: from "a" or 1 on, each named after the one before it."""
+    options = []
+    for found in _OPTION.finditer(before):
+        said = split(_SENTENCE, found["text"])[0]
+        start, end = found.start() + (found[0][0] in ",;:"), found.start("text") + len(said)
+        options.append(_Choice(found["name"].casefold(), plain(said).strip(" ."), start, end))
+    first = next((at for at, one in enumerate(options) if one.name in {"a", "1"}), None)
+    if first is None:
+        return options
+    ordered = [options[first]]
+    for option in options[first + 1 :]:
+        if option.name > ordered[-1].name:
+            ordered.append(option)
+    return ordered
+
+
+def _name_in(text: str) -> str:
+    """Return the letter or number that a reply names; "a" before another word is an article."""
+    for pick in _PICK.finditer(text):
+        bare = pick[1].islower() and pick[0].strip() == pick[1]
+        if not (bare and _NOUN_FOLLOWS.match(text, pick.end())):
+            return pick[1].casefold()
+    return ""
+
+
+def _offered(option: _Choice, options: list[_Choice], before: str) -> str:
+    """Return an option's text, with the question or the beginning of the sentence that offers it."""
+    text = option.text
+    if _ANAPHOR.search(text) and option is not options[0]:  # "a) keep the retries in the client, b) move them"
+        text = wording.squeeze(plain(before[options[0].start : option.end])).strip(" (*,;:.")
+    whole = _with_question(text, before[: options[0].start], before[options[0].start :], before[options[-1].end :])
+    return whole if len(whole) <= LONGEST_REFERENCE else wording.shorten(option.text, LONGEST_REFERENCE)
+
+
+def _with_question(text: str, ahead: str, offer: str, behind: str) -> str:
+    """Return an option's text with the question in the text ahead of the options or behind them."""
+    lead = next((one for one in reversed(_said(ahead)) if has_letters(one)), "").strip("*( ")
+    if lead and lead[-1] not in ":?.!," and not offer.startswith("\n"):  # "shall I use a) Redis or b) NATS?"
+        return f"{lead} {text}{'?' * behind.startswith('?')}"
+    said = _said(behind.lstrip("?.! "))
+    questions = (one for one in (lead, *said) if one.endswith("?") and _is_telling(one))
+    introduction = lead if lead.endswith(":") and _is_telling(lead) else ""
+    if before := next(questions, introduction):
+        return f"{before} {text}"
+    return f"{text} {said[0]}" if said and said[0][0].islower() else text  # the sentence goes on after its list
+
+
+def _is_telling(said: str) -> bool:
+    """Whether the words around options name a subject, unlike "Two ways:" or "Which one?"."""
+    return any(word.casefold() not in _OF_A_CHOICE for word in wording.content_words(said))
 
 
 def _asked(before: str) -> str:
