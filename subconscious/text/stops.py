@@ -58,7 +58,7 @@ _DAY = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
 
 _RELEASE = re.compile(r"\b(?:version|release|versión|versão|versione|wersja|verze|versie) \Z", re.IGNORECASE)
 _CUE = re.compile(
-    r"(?<!\w)(?:am|ab|an|aufs?|bei[mn]?|bis|das|dem|den|der|des|die|diese[mnrs]?|eine?[mnrs]?|fürs?|im|ins?|jede[mnrs]?|"
+    r"(?<!\w)(?:am|ab|an|aufs?|beim|bis|das|dem|den|der|des|die|diese[mnrs]?|eine?[mnrs]?|fürs?|im|ins?|jede[mnrs]?|"
     r"kein(?:e[mnrs]?)?|mein(?:e[mnrs]?)?|nach|seit|unser(?:e[mnrs]?)?|vom|vor|zum|zur|zwischen|sowie|"
     r"det|hver|hvert|varje|senest|senast|fra|från|"
     r"każd\w+|každ\w+|dnia|joka)\s+(?:\d{1,2}\. (?:und|bis|oder) )?\Z",

@@ -90,6 +90,7 @@ def test_a_stop_inside_a_sentence_cuts_nothing(text: str) -> None:
     "text",
     [
         "we keep 3. Use tabs",
+        "Das Limit liegt bei 5. Retries sind verboten",
         "we keep 3. use tabs everywhere",
         "max retries is 3. never raise it",
         "the port is 8080. Deploys run on fridays",
