@@ -46,6 +46,9 @@ which they may say the same."""
 NEAR, FAR = 0.6, 0.25
 """The range of cosines in which a spoken sentence is paired with the nearest statement."""
 
+NEIGHBOURS, UNRELATED, FEWEST_WORDS = 4, 0.5, 4
+"""A writer's earlier statements that one is paired with, the share of such pairs that is used, and the fewest words."""
+
 HELD = 5
 """One of that many blocks is held out from the encoder."""
 
@@ -58,7 +61,7 @@ PROSE, IMPLIED_PROSE = 80, 0.3
 SORTS = {SAME: (SAME,), REPLACES: (REPLACES, ENDS), ENDS: (ENDS,)}
 """The sorts of pairs for which each score is high: what ends a statement replaces it, too."""
 
-TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.7, "near": 0.2, "spoken": 0.2}
+TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.7, "near": 0.2, "spoken": 0.2, "unrelated": 0.2}
 """How often a pair is seen in a round, by its mark; one that follows from others once, or half as often if neither."""
 
 CARELESS, LONG = 0.4, 6
@@ -93,7 +96,7 @@ def pairs(embedder: LocalEmbedder) -> list[Pair]:
     chance = random.Random(0)
     implied = [one for one in relations.implied() if chance.random() < _share(one)]
     written = [*relations.written(), *implied, *relations.across(ACROSS)]
-    everything = [*written, *_varied(chance), *_near(embedder), *_spoken(embedder), *_sets()]
+    everything = [*written, *_varied(chance), *_near(embedder), *_spoken(embedder), *_unrelated(embedder), *_sets()]
     return list({(one.new, one.old): one for one in reversed(everything)}.values())[::-1]
 
 
@@ -154,6 +157,27 @@ def _spoken(embedder: LocalEmbedder) -> Iterator[Pair]:
         row = int(numpy.where(near < NEAR, near, -1).argmax())
         if near[row] > FAR:
             yield Pair(text, said[row][1], NEITHER, said[row][0], "spoken")
+
+
+def _unrelated(embedder: LocalEmbedder) -> Iterator[Pair]:
+    """Yield statements of one writer, paired with the nearest of the writer's earlier ones: what a store is full of."""
+    chance = random.Random(2)
+    for name, said in _statements().items():
+        vectors = embedder.embed([plain(text) for text in said])
+        for at in range(1, len(said)):
+            near = vectors[:at] @ vectors[at]
+            rows = [row for row in numpy.argsort(-near)[:NEIGHBOURS] if FAR <= near[row] < TWIN]
+            pairs = (Pair(said[at], said[row], NEITHER, f"{name} {at}", "unrelated") for row in rows)
+            yield from (pair for pair in pairs if chance.random() < UNRELATED)
+
+
+def _statements() -> dict[str, list[str]]:
+    """Return what is worth keeping of the typed sentences, by writer."""
+    found: dict[str, dict[str, None]] = {}
+    for one in sentences(FOLDER):
+        if one.keep and len(one.text.split()) >= FEWEST_WORDS:
+            found.setdefault(one.writer, {})[one.text] = None
+    return {writer: list(said) for writer, said in found.items()}
 
 
 def _sets() -> Iterator[Pair]:
@@ -369,6 +393,7 @@ def weighed(
     fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in said])
     heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in said]
     weights = numpy.where(heavy, 2.0, 1.0)
+    weights[[one.mark == "unrelated" for one in said]] = 3.0
     replaceable = numpy.array([one.may_replace() and pair.sort != APART for one, pair in zip(seen, said, strict=True)])
     open_to = {
         SAME: numpy.array([one.may_be_same() for one in seen]),

@@ -62,9 +62,12 @@ async def gone_on_with(ctx: RecallContext, place: StartingPoint, text: str) -> L
     words = text.removeprefix(PLAN).strip()
     known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, COMPARED)
     stories = {session.id: Handover.from_json(session.handover) for session in known}
-    if _says_so(words, left) or _names_a_file(words, left, list(stories.values())):
-        return left
-    return left if await _is_about(ctx, words, left, stories) else None
+    for one in left.records:
+        if _says_so(words, one) or _names_a_file(words, one, list(stories.values())):
+            return left
+        if await _is_about(ctx, words, one, stories):
+            return left
+    return None
 
 
 def _says_so(words: str, left: Left) -> bool:

@@ -219,6 +219,11 @@ def _quoted(texts: Iterable[str], length: int) -> str:
     return ", ".join(f'"{text}"' for text in said)
 
 
+def quotes_in(part: str) -> list[str]:
+    """Return the texts that a part of a hand-over quotes."""
+    return part.strip('"').split('", "')
+
+
 def _done(sketch: Sketch) -> str:
     deeds = sketch.deeds
     subjects = [subject for subject in deeds.commits[-2:] if not is_claim(subject)]

@@ -1,7 +1,8 @@
 """Selects the previous session to hand over to a new session, and renders the hand-over.
 
 The previous session is the last one on this branch, or else the last one of the project if it ended within two days.
-Neither a session that is still running nor work that was merged is handed over.
+Sessions that did no work of their own (`sessions.own_work`) are passed over. If the previous session changed nothing,
+the work before it is handed over, too. Neither a session that is still running nor work that was merged is handed over.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from subconscious.domain.model import Memory, Session
 from subconscious.framing import rules
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES, Handover
-from subconscious.sessions.handover import sentences_within, whole_sentences
+from subconscious.sessions.handover import quotes_in, sentences_within, whole_sentences
 from subconscious.sessions.likeness import story_words, words_of
+from subconscious.sessions.own_work import changed_something, did_work, is_pending
 from subconscious.store import handovers
 from subconscious.system.projects import is_finished
 from subconscious.text.quoting import quote, within_quotes, word
@@ -86,21 +88,49 @@ class Left:
     """An earlier session and its hand-over. ``given`` is false if the hand-over must not be shown to the new session.
 
     ``event`` is the event name under which the hand-over is recorded as shown; "" stands for the event of the hook
-    that is being answered.
+    that is being answered. ``before`` is the work before a session that changed nothing.
     """
 
     session: Session
     handover: Handover
     given: bool = True
     event: str = ""
+    before: Left | None = None
+
+    @property
+    def records(self) -> tuple[Left, ...]:
+        """Return this session, and the work before it if that is handed over, too."""
+        return (self,) if self.before is None else (self, self.before)
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Return the sessions that are handed over."""
+        return tuple(one.session for one in self.records)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the names of the files that the sessions changed."""
+        return tuple(file for one in self.records for file in one.handover.files)
 
 
 async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     """Return the session that the new session may continue; None if there is none."""
-    known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
+    finished = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
+    known = [session for session in finished if did_work(Handover.from_json(session.handover))]
     session = _gone_on_with(known, place)
     if session is None:
         return None
+    left = await _judged(ctx, place, session)
+    if not left.given or changed_something(left.handover):
+        return left
+    earlier = known[known.index(session) + 1 :]
+    before = _gone_on_with([one for one in earlier if is_pending(Handover.from_json(one.handover))], place)
+    work = await _judged(ctx, place, before) if before is not None else None
+    return replace(left, before=work if work is not None and work.given else None)
+
+
+async def _judged(ctx: RecallContext, place: StartingPoint, session: Session) -> Left:
+    """Return a session with its hand-over, and whether it may be given: it is wanted, new, and its work not merged."""
     handover = Handover.from_json(session.handover)
     stands = {*await handovers.in_context(ctx.database, place.session_id)} if place.session_id else set()
     news = session.id not in stands and session.last_event_at > place.since
@@ -147,6 +177,12 @@ def fits_a_start(left: Left, branch: str) -> bool:
     return here or broke_off or not branch or is_named_after(branch, left.handover)
 
 
+def for_a_start(left: Left, branch: str) -> Left | None:
+    """Return what a session gets of a hand-over at its start, shortened (`briefly`); None if it gets nothing."""
+    before = for_a_start(left.before, branch) if left.before is not None else None
+    return replace(briefly(left), before=before) if fits_a_start(left, branch) else before
+
+
 def lines_of(
     left: Left,
     given: Iterable[Memory],
@@ -160,13 +196,24 @@ def lines_of(
     ``given`` are memories in the session's context; statements that repeat them are left out. ``ways_out`` are memories
     that may name the command that worked instead of the failed one. ``earlier`` is true for a session that is shown
     because a prompt resembles it. If not everything fits, the requests between the first and the last are left out
-    first.
+    first. The work before a session that changed nothing gets half of the room, if it needs that much.
     """
+    head = _earlier(left.session) if earlier else _heading(left)
+    if left.before is None:
+        return _record(left, head, given, room, ways_out)
+    before_head = f"Record of the last work before that session ({_when_and_where(left.before.session)}):"
+    reserved = len(_record(left.before, before_head, given, room // 2, ways_out))
+    own = _record(left, head, given, room - reserved, ways_out)
+    return own + _record(left.before, before_head if own else _heading(left.before), given, room - len(own), ways_out)
+
+
+def _record(left: Left, heading: str, given: Iterable[Memory], room: int, ways_out: Iterable[Memory]) -> str:
+    """Return the heading and the parts of one session's hand-over; "" if nothing fits."""
     known = [_folded(memory.content) for memory in given]
     if not _is_known(left.handover.failed, known):
         failed = _with_way_out(left.handover.failed, ways_out)
         left = replace(left, handover=replace(left.handover, failed=failed))
-    head = f"- {_earlier(left.session) if earlier else _heading(left)}\n"
+    head = f"- {heading}\n"
     room -= len(head)
     parts = list(_parts(left, known))
     if sum(map(len, parts)) > room:
@@ -195,12 +242,8 @@ def briefly(left: Left) -> Left:
 
 def _first_and_last(asked: str) -> str:
     """Return the first and the last of several quoted requests; any other text unchanged."""
-    requests = _quotes_in(asked)
+    requests = quotes_in(asked)
     return f'"{requests[0]}", "{requests[-1]}"' if len(requests) > 2 else asked
-
-
-def _quotes_in(part: str) -> list[str]:
-    return part.strip('"').split('", "')
 
 
 def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
@@ -227,12 +270,18 @@ def _with_way_out(failed: str, ways_out: Iterable[Memory]) -> str:
 
 def _heading(left: Left) -> str:
     session = left.session
-    day = rules.date_of(session.last_event_at)
-    branch = f" on branch {word(session.branch)}" if session.branch else ""
     if session.status == "interrupted":
         told = rules.interruption(replace(session, left_open=left.handover.open))
-        return f"{told}. Record of that session{branch}:"
-    return f"Hand-over: record of the last session here ({day}{branch}):"
+        return f"{told}. Record of that session{_on_branch(session)}:"
+    return f"Hand-over: record of the last session here ({_when_and_where(session)}):"
+
+
+def _when_and_where(session: Session) -> str:
+    return f"{rules.date_of(session.last_event_at)}{_on_branch(session)}"
+
+
+def _on_branch(session: Session) -> str:
+    return f" on branch {word(session.branch)}" if session.branch else ""
 
 
 def _earlier(session: Session) -> str:
@@ -255,7 +304,7 @@ def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
 def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
     """Return a part without the statements or sentences that memories in the context contain already."""
     if quoted:
-        return ", ".join(f'"{one}"' for one in _quotes_in(text) if not _is_known(one, known))
+        return ", ".join(f'"{one}"' for one in quotes_in(text) if not _is_known(one, known))
     return " ".join(one for one in split(_SENTENCE_END, text) if not _is_known(one, known))
 
 

@@ -114,7 +114,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
         due, asks = {}, False
     if not (due or asks or left or bound):
         return rules.SILENCE
-    handed = {left.session.id} if left is not None else set[str]()
+    handed = {one.id for one in left.sessions} if left is not None else set[str]()
     story = await worked_on(ctx, prompt.session_id, prompt.project_id, prompt.text, handed) if asks else None
     occasion = SurfacingEvent(
         prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=reasons.FITS, due=due
@@ -369,7 +369,7 @@ def _hand_over(ctx: RecallContext, beside: Beside, given: Sequence[Memory], free
 
 def _handed(beside: Beside, hand_over: str, record: str) -> Iterator[rules.Handed]:
     if hand_over and beside.left is not None:
-        yield rules.Handed(beside.left.session, HANDED)
+        yield from (rules.Handed(session, HANDED) for session in beside.left.sessions)
     if record and beside.story is not None:
         yield rules.Handed(beside.story.session, beside.story.event)
 

@@ -17,8 +17,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions.previous_session import (
     Left,
     StartingPoint,
-    briefly,
-    fits_a_start,
+    for_a_start,
     left_behind,
     lines_of,
 )
@@ -87,9 +86,11 @@ async def compose_start(ctx: RecallContext, start: Start, without: Collection[in
     most = CHARACTERS_A_TOKEN * chosen.handover_tokens
     handed = ""
     beside = [hit.memory for hit in hits]
-    if left is not None and left.given and fits_a_start(left, start.branch):
-        known = await bindable(ctx, start.project_id) if left.handover.failed else []
-        handed = lines_of(briefly(left), beside, most, ways_out=known)
+    told = for_a_start(left, start.branch) if left is not None and left.given else None
+    if told is not None:
+        failed = any(one.handover.failed for one in told.records)
+        known = await bindable(ctx, start.project_id) if failed else []
+        handed = lines_of(told, beside, most, ways_out=known)
     extra = start.lasting if handed else (*start.lasting, *start.extra)
     budget = rules.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = rules.compose(hits, budget, start.branch, extra, marks_for(ctx, start), tell=brief, closing=handed)
@@ -98,7 +99,9 @@ async def compose_start(ctx: RecallContext, start: Start, without: Collection[in
         context,
         groups=tuple(chosen_as[hit.memory.id].group for hit in context.hits),
         reasons=tuple(chosen_as[hit.memory.id].reason for hit in context.hits),
-        handed=(rules.Handed(left.session),) if left is not None and handed and handed in context.text else (),
+        handed=tuple(map(rules.Handed, told.sessions))
+        if told is not None and handed and handed in context.text
+        else (),
     )
 
 
@@ -114,7 +117,7 @@ async def _work(
         start.project_id,
         branch=start.branch,
         hints=start.hints,
-        files=left.handover.files if left is not None else (),
+        files=left.files if left is not None else (),
         late=start.late,
         known=await surfaces.hashes_in_context(ctx.database, start.session_id),
         without=without,

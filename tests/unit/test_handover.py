@@ -618,6 +618,85 @@ async def test_finished_work_is_not_handed_over(database: Database, project: Pro
     assert await told(database, project) == ""
 
 
+WORK = {
+    "asked": '"Write the CSV export"',
+    "done": "changed export_csv.py",
+    "files": ("export_csv.py",),
+    "reported": "",
+    "open": 'the assistant had asked: "Excel or unix dialect?"',
+}
+"""A session that changed a file and ended with a question."""
+
+GREETINGS = [
+    ("hi", "Hi! What would you like to work on?"),
+    ("hallo", "Hallo! Womit kann ich helfen?"),
+    ("good morning", "Good morning! What are we doing today?"),
+    ("continue please", "There is nothing in progress. What should I continue with?"),
+    ("weiter", "Ich habe keine Aufzeichnung."),
+    ("thanks!", "You're welcome! Anything else?"),
+    ("\u4f60\u597d", "\u4f60\u597d\uff01\u6211\u80fd\u5e2e\u4ec0\u4e48\u5fd9\uff1f"),
+    ("what is left to do on the search index", "The ranking still needs a test. Nothing else is open."),
+]
+"""Sessions of one prompt and answer in which no work was done."""
+
+
+@pytest.mark.parametrize("branch", ["main", "kiln"])
+@pytest.mark.parametrize(("typed", "answer"), GREETINGS)
+async def test_a_session_without_work_does_not_replace_the_work_before_it(
+    database: Database, project: Project, typed: str, answer: str, branch: str
+) -> None:
+    await ended(database, project, "work", time() - 2 * HOUR, branch, **WORK)
+    idle = handover_of(sketched((Role.USER, typed), (Role.ASSISTANT, answer)))
+    await ended(database, project, "idle", time() - HOUR, branch, reported="", asked=idle.asked, open=idle.open)
+    found = await told(database, project, branch=branch)
+    assert "Excel or unix dialect?" in found
+    assert "changed export_csv.py" in found
+    assert idle.asked not in found
+    assert "Excel or unix dialect?" in await prompted(database, project, "continue", "then", branch=branch)
+
+
+async def test_sessions_without_work_alone_are_not_handed_over(database: Database, project: Project) -> None:
+    await ended(database, project, "idle", time() - HOUR, reported="", asked='"hi"', open="What would you like?")
+    assert await told(database, project) == ""
+    assert await prompted(database, project, "continue", branch="kiln") == ""
+
+
+ONLY_ASKED = {"asked": '"What is left to do on the search index?"', "reported": "", "open": "Shall I start with it?"}
+
+
+async def test_a_session_that_changed_nothing_is_handed_over_with_the_work_before_it(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "older", time() - 3 * HOUR)
+    await ended(database, project, "work", time() - 2 * HOUR, **WORK | {"reported": "Wrote the export. " * 99})
+    await ended(database, project, "question", time() - HOUR, **ONLY_ASKED | {"reported": "The index is slow. " * 99})
+    found = await told(database, project)
+    assert found.index("What is left to do") < found.index("Record of the last work before that session (")
+    assert "Excel or unix dialect?" in found
+    assert "Shall I start with it?" in found
+    assert "The work of older" not in found
+    assert len(found[found.index("- Hand-over") : found.index("</subconscious-memory>")]) <= 1000
+    assert {one.from_id for one in await handovers.of_session(database, "now")} == {"question", "work"}
+    assert await told(database, project) == ""
+
+
+async def test_work_that_was_merged_is_not_added_to_a_later_session(database: Database, project: Project) -> None:
+    await ended(database, project, "work", time() - 2 * HOUR, **WORK | {"finished": True})
+    await ended(database, project, "question", time() - HOUR, **ONLY_ASKED)
+    found = await told(database, project)
+    assert "What is left to do" in found
+    assert "Excel" not in found
+
+
+async def test_old_work_on_a_trunk_is_added_with_a_prompt_alone(database: Database, project: Project) -> None:
+    await ended(database, project, "work", time() - 3 * DAY, "main", **WORK)
+    await ended(database, project, "question", time() - HOUR, "main", **ONLY_ASKED)
+    assert "Excel" not in await told(database, project, branch="main")
+    found = await prompted(database, project, "Does export_csv.py write a header?", "then")
+    assert "What is left to do" in found
+    assert "Excel or unix dialect?" in found
+
+
 async def test_a_resumed_session_is_told_of_what_ended_since_alone(database: Database, project: Project) -> None:
     await ended(database, project, "before", time() - 3 * HOUR)
     assert await told(database, project, since=time() - 2 * HOUR) == ""
