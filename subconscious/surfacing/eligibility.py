@@ -52,6 +52,28 @@ _FOR_THE_TASK = re.compile(
 """Wordings of a wish about the current task, or of something that the speaker pointed at."""
 
 
+_DELIVERS = re.compile(
+    r"\b(?:commit(?:s|ting|ted)?|(?:force-?)?push(?:es|ing|ed)?|pull requests?|merge requests?|PRs?"
+    r"|releas(?:e|es|ing|ed)|deploy\w{0,8})\b",
+    re.IGNORECASE,
+)
+"""Steps by which work is delivered."""
+
+_CHECKS = re.compile(
+    r"\b(?:run|runs|running|test|tests|testing|lint|linter|linting|format|formatting|build|builds|building|start|install"
+    r"|migrat\w+|benchmarks?)\b",
+    re.IGNORECASE,
+)
+"""Steps that check, build or run code. Only a rule that names a command says how to take such a step."""
+
+_COMMAND = re.compile(
+    r"`[\w./-]+ [^`\n]+`|(?<!\S)\./\w|(?<!\S)[\w./-]{2,40} --?[a-z][\w-]*"
+    r"|\b(?:run|tests?|lint)\b[^.;\n]{0,30} (?:with|via|thru|through|using|mit|per|avec|con) ",
+    re.IGNORECASE,
+)
+"""A command: a quoted text of several words, a script, a word with an option, or words that say what runs the tests."""
+
+
 def unasked(text: str) -> ParsedQuery:
     """Return the query of a proactive search. It does not match Claude's own notes, which the client loads itself."""
     return ParsedQuery(text, Filter(notes=False))
@@ -92,6 +114,18 @@ def is_standing(memory: Memory) -> bool:
     first = _WORD.search(memory.content.casefold())
     instructs = first is not None and first[0] in IMPERATIVES
     return memory.kind != "lesson" or settled or instructs or bool(_LASTS.search(memory.content))
+
+
+def step_order(memory: Memory) -> int:
+    """Return 0 for a rule with the command of a step that most sessions take, 1 for another about a step, 2 for others.
+
+    Such steps are to test, lint, build, commit, deploy.
+    """
+    said = memory.content.partition(_ANSWERS)[0]
+    delivers = bool(_DELIVERS.search(said))
+    if _COMMAND.search(said) and (delivers or _CHECKS.search(said)):
+        return 0
+    return 1 if delivers else 2
 
 
 def is_fact(memory: Memory) -> bool:

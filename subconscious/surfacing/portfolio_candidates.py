@@ -30,6 +30,7 @@ from subconscious.surfacing.eligibility import (
     is_for_one_task,
     is_heard,
     is_standing,
+    step_order,
     unasked,
 )
 from subconscious.surfacing.portfolio import WAY_OUT, Group, Pick, choose, is_rule
@@ -38,7 +39,7 @@ from subconscious.text.same_statement import NEAR, same_statement
 if TYPE_CHECKING:
     import numpy
 
-LOOKED_AT = 24
+LOOKED_AT = 60
 """The number of rules and ways out that are examined.
 
 In addition, twice as many relevant and twice as many recent memories are examined as a start may contain.
@@ -166,9 +167,13 @@ def _groups(ctx: RecallContext, work: Work, weighed: _Weighed, most: int) -> lis
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:
-    """Return the sort key of a rule: promoted rules first, then the most violated, the most repeated, the latest."""
+    """Return the sort key of a rule: promoted rules first, then the most violated and the most repeated ones.
+
+    Of the others, those about a step that most sessions take come first, then the latest.
+    """
     memory, known = hit.memory, weighed.response(hit.memory)
-    return (memory.id not in weighed.promoted, -known.violated, -memory.recurrence, -memory.said_at, -memory.id)
+    strength = memory.id not in weighed.promoted, -known.violated, -memory.recurrence
+    return (*strength, step_order(memory), -memory.said_at, -memory.id)
 
 
 def _touches(hit: Hit, work: Work) -> bool:

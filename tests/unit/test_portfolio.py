@@ -22,6 +22,7 @@ from subconscious.surfacing.session_start import Start, surface_start
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
+DAY = 86_400.0
 WORDS = "cents tabs redis uploads staging invoices linter cache worker proxy ledger search tokens retries".split()
 
 
@@ -108,6 +109,43 @@ async def test_the_most_violated_rule_leads_then_the_most_repeated(database: Dat
     await gave(database, project, "one", violated, NOON - 60)
     await say_again(database, violated, "one", in_vain=True)
     assert await started(make_mind(database), project) == [violated, repeated, plain]
+
+
+STEPS = [
+    "From now on run the tests with `uv run pytest -q -x`, plain pytest picks up the wrong venv.",
+    "tests go thru ./dev test, never pytest directly",
+    "Run the tests with make check.",
+    "Always format with ruff format --preview.",
+    "F\u00fchr die Tests immer mit `make test` aus.",
+    "Lance toujours les tests avec `npm run check`.",
+    "Never force-push to main.",
+    "Schreib Commit-Nachrichten immer auf Englisch.",
+    "Wir deployen nur noch mit Terraform.",
+]
+"""Rules about a step that most sessions take."""
+
+
+@pytest.mark.parametrize("said", STEPS)
+async def test_a_rule_about_a_step_of_most_sessions_comes_before_later_rules(
+    database: Database, project: Project, said: str
+) -> None:
+    step = await store(database, project, said, kind="preference", said_at=NOON - DAY)
+    for number in range(30):
+        await store(database, project, f"{rule_about(WORDS[number % 14])} Part {number}.", kind="preference")
+    found = await started(make_mind(database), project)
+    assert found[0] == step
+    assert len(found) == 4
+
+
+async def test_a_rule_with_the_command_of_a_step_comes_before_other_rules_about_steps(
+    database: Database, project: Project
+) -> None:
+    command = await store(database, project, "Run `make lint` before every push.", kind="preference")
+    push = await store(database, project, "Never force-push to main.", kind="preference", said_at=NOON + DAY)
+    repeated = await store(database, project, rule_about("cents"), kind="preference")
+    await over(database, project, "one")
+    await say_again(database, repeated, "one")
+    assert await started(make_mind(database), project) == [repeated, command, push]
 
 
 async def test_no_more_than_eight_and_no_more_than_their_share(database: Database, project: Project) -> None:
