@@ -17,7 +17,7 @@ from subconscious.recall.modes import BALANCED, Depth
 from subconscious.store import full_text
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
-from subconscious.text.terms import terms
+from subconscious.text.terms import query_terms, with_spellings
 
 if TYPE_CHECKING:
     import numpy
@@ -65,7 +65,7 @@ async def by_words(database: Database, index: VectorIndex | None, query: EngineQ
     """Return hits by their words: BM25 over the full text, without stop words."""
     del index
     projects = (*query.projects, full_text.USER_WIDE) if query.projects else ()
-    words = terms(query.text)
+    words = with_spellings(query_terms(query.text))
     found = await full_text.search(database, words, projects, query.limit, query.which)
     if query.preferred is None:
         return found

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from subconscious.domain.hits import EngineHit
-from subconscious.text.terms import names, stem, terms
+from subconscious.text.synonyms import spellings
+from subconscious.text.terms import names, query_terms, stem
 
 CONSTANT = -5.4
 COSINE = 2.0
@@ -32,30 +33,36 @@ SIZE, LARGE = 1.3, 6
 class QueryTerms:
     """A query prepared for comparison with memories: the stems of its terms, and the names in it.
 
-    Names are identifiers, paths, capitalised words and error numbers.
+    Names are identifiers, paths, capitalised words and error numbers. ``spelled`` has, by the stem of a term, the stems
+    of its other spellings.
     """
 
     stems: frozenset[str]
     names: frozenset[str]
+    spelled: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> QueryTerms:
         """Parse a query. The result is used for all hits of the query."""
-        return cls(frozenset(stem(term) for term in terms(text)), names(text))
+        found = query_terms(text)
+        spelled = {stem(term): frozenset(map(stem, others)) for term in found if (others := spellings(term))}
+        return cls(frozenset(map(stem, found)), names(text), spelled)
 
     def names_share(self, text: str) -> float:
         """Return the share, 0 to 1, of the query's names that a text contains."""
         if not self.names:
             return 0.0
         lowered = text.casefold()
-        return sum(_contains_name(lowered, name) for name in self.names) / len(self.names)
+        found = (any(_contains_name(lowered, one) for one in (name, *spellings(name))) for name in self.names)
+        return sum(found) / len(self.names)
 
     def terms_share(self, text: str) -> float:
         """Return the share, 0 to 1, of the query's terms that a text contains."""
         if not self.stems:
             return 0.0
         words = {stem(word) for word in re.findall(r"\w+", text.casefold())}
-        return len(self.stems & words) / len(self.stems)
+        found = self.stems & words | {one for one, others in self.spelled.items() if others & words}
+        return len(found) / len(self.stems)
 
 
 def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit]) -> float:

@@ -205,6 +205,33 @@ SYNONYMS: tuple[str, ...] = tuple(
 )
 """Synonyms; the first word of a group represents it. Each word is in one group only."""
 
+SHORTEST_SPELLING = 4
+"""The fewest letters of a name of which a longer spelling exists: "repo" for "repository"."""
+
+
+def _spellings() -> dict[str, tuple[str, ...]]:
+    """Return the other spellings of each word: synonyms that begin with it or that it begins with."""
+    groups = [group.split() for group in SYNONYMS]
+    found = {
+        word: tuple(one for one in group if one != word and _is_spelling(*sorted((word, one), key=len)))
+        for group in groups
+        for word in group
+    }
+    return {word: others for word, others in found.items() if others}
+
+
+def _is_spelling(short: str, long: str) -> bool:
+    return len(short) >= SHORTEST_SPELLING and long.startswith(short)
+
+
+_SPELLINGS = _spellings()
+
+
+def spellings(word: str) -> tuple[str, ...]:
+    """Return the other spellings of a word in lower case, such as "postgresql" for "postgres"; none for most words."""
+    return _SPELLINGS.get(word, ())
+
+
 NEAR: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in """

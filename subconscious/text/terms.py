@@ -7,10 +7,12 @@ prompt and a memory share is the strongest sign of relevance.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from subconscious.text.codewords import code_parts
+from subconscious.text.function_words import function_words
+from subconscious.text.synonyms import spellings
 
 STOP_WORDS = frozenset(
     word
@@ -42,6 +44,18 @@ def terms(text: str, limit: int = TERMS) -> list[str]:
     words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))
     return list(dict.fromkeys(kept))[:limit]
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the search terms of a query, without the function words of its language, unless it has no other words."""
+    found = terms(text, limit=LETTERS)
+    left_out = function_words(found)
+    return ([word for word in found if word not in left_out] or found)[:TERMS]
+
+
+def with_spellings(words: Iterable[str]) -> list[str]:
+    """Return words with the other spellings of each: "postgresql" for "postgres"."""
+    return list(dict.fromkeys(one for word in words for one in (word, *spellings(word))))
 
 
 def names(text: str) -> frozenset[str]:
