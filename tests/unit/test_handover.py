@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 from time import process_time, time
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -618,7 +619,7 @@ async def test_finished_work_is_not_handed_over(database: Database, project: Pro
     assert await told(database, project) == ""
 
 
-WORK = {
+WORK: dict[str, Any] = {
     "asked": '"Write the CSV export"',
     "done": "changed export_csv.py",
     "files": ("export_csv.py",),
@@ -661,7 +662,11 @@ async def test_sessions_without_work_alone_are_not_handed_over(database: Databas
     assert await prompted(database, project, "continue", branch="kiln") == ""
 
 
-ONLY_ASKED = {"asked": '"What is left to do on the search index?"', "reported": "", "open": "Shall I start with it?"}
+ONLY_ASKED: dict[str, Any] = {
+    "asked": '"What is left to do on the search index?"',
+    "reported": "",
+    "open": "Shall I start with it?",
+}
 
 
 async def test_a_session_that_changed_nothing_is_handed_over_with_the_work_before_it(
