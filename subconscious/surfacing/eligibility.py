@@ -12,6 +12,7 @@ from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin
 from subconscious.recall.recall_context import RecallContext
 from subconscious.recall.understanding import ParsedQuery
+from subconscious.sessions import MAIN_BRANCHES
 from subconscious.store.filters import Filter
 from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
@@ -38,6 +39,7 @@ STATED_WORDS = 12
 """The number of a memory's first words that are looked for in a prompt: capture may have added the later ones."""
 
 _WORD = re.compile(r"\w+")
+_PARTS = re.compile(r"[^\W_]+")
 
 _ANSWERS = "(asked: "
 """The words that capture writes before the question that a statement answers."""
@@ -72,6 +74,27 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 """A command: a quoted text of several words, a script, a word with an option, or words that say what runs the tests."""
+
+
+_THIS_BRANCH = re.compile(
+    r"\b(?:for|on|in) this (?:branch|pr|pull request|feature)\b"
+    r"|\b(?:f\u00fcr|auf|in) diese[mnrs]? (?:branch|pr|feature)\b"
+    r"|\b(?:pour|sur|dans) cette (?:branche|pr)\b|\b(?:para|en|per|su) (?:est[ae]|quest[oa]) (?:rama|branch|pr)\b",
+    re.IGNORECASE,
+)
+"""A reference to the branch on which a rule was stated."""
+
+_FOR_WORK = re.compile(
+    r"\b(?:for|during|f\u00fcr|w\u00e4hrend|bei|pour|pendant|para|durante|per|voor) ((?:[\w-]+ ){0,2}[\w-]+)"
+    r"|([\w-]+)[ -](?:work|branch|feature|refactor\w*|arbeit|umbau)\b"
+)
+"""The words that name the work that a statement, in lower case, is for."""
+
+_GENERAL_PARTS = frozenset(
+    "feature features feat fix fixes bugfix hotfix chore task refactor docs test tests dev wip release the and new for"
+    " add update improve remove".split()
+)
+"""Parts of branch names that do not name the work."""
 
 
 def unasked(text: str) -> ParsedQuery:
@@ -133,6 +156,24 @@ def is_fact(memory: Memory) -> bool:
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
     return stated and memory.origin is Origin.USER and not settled
+
+
+def is_for_its_branch(memory: Memory) -> bool:
+    """Whether a user's statement is about the work on the branch on which it was stated.
+
+    It names this branch ("on this branch"), the branch's full name, or a part of the name as the work that it is for:
+    "for the perf work", on the branch "perf".
+    """
+    if memory.pinned or memory.branch in MAIN_BRANCHES or memory.origin is not Origin.USER:
+        return False
+    said = memory.content.partition(_ANSWERS)[0].casefold()
+    name = memory.branch.rpartition("/")[2].casefold()
+    pieces = _PARTS.findall(name)
+    if _THIS_BRANCH.search(said) or (len(pieces) > 1 and name in said):
+        return True
+    parts = {piece for piece in pieces if len(piece) > 2 and piece not in _GENERAL_PARTS}
+    named = {part for found in _FOR_WORK.findall(said) for part in _PARTS.findall(" ".join(found))}
+    return not named.isdisjoint(parts)
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:

@@ -27,6 +27,7 @@ from subconscious.surfacing.eligibility import (
     fit_to_start,
     is_fact,
     is_finding,
+    is_for_its_branch,
     is_for_one_task,
     is_heard,
     is_standing,
@@ -113,6 +114,7 @@ async def _weigh(ctx: RecallContext, work: Work, due: Collection[int]) -> _Weigh
         for number, memory in listed.items()
     }
     fit = [hit for number, hit in found.items() if number not in {*gone, *due} and _may_be_given(hit, work)]
+    fit = [hit for hit in fit if not _is_for_unmerged_branch(ctx, hit.memory, work.branch)]
     kept = {hit.memory.id: hit for hit in await fit_to_start(ctx, fit, work.project_id)}
     known = await responses.of_memories(ctx.database, list(kept)) if ctx.settings.feedback else {}
     hits = {number: _with_priority(hit, known.get(number, NONE)) for number, hit in kept.items()}
@@ -138,6 +140,11 @@ def _may_be_given(hit: Hit, work: Work) -> bool:
     if memory.content_hash in work.known or memory.id in work.without or binding_of(memory) is not None:
         return False
     return not (work.late and memory.session_id == work.session_id)
+
+
+def _is_for_unmerged_branch(ctx: RecallContext, memory: Memory, branch: str) -> bool:
+    """Whether a memory is for the work on another branch that is not merged into ``branch``."""
+    return (memory.id, branch) in ctx.worktree_state.apart and is_for_its_branch(memory)
 
 
 def _with_priority(hit: Hit, known: Responses) -> Hit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import time
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from subconscious.domain.hits import Hit, Surface
 from subconscious.domain.model import Link, Memory, Origin
 from subconscious.framing.rules import Budget, compose
+from subconscious.recall.marks import WorktreeState
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import links, memories, responses, sessions, surfaces
 from subconscious.store.connect import Database
@@ -135,6 +137,46 @@ async def test_a_rule_about_a_step_of_most_sessions_comes_before_later_rules(
     found = await started(make_mind(database), project)
     assert found[0] == step
     assert len(found) == 4
+
+
+OF_ITS_BRANCH = [
+    ("perf", "F\u00fcr die Perf-Arbeit brauchen wir nie Migrationen, nur Indizes."),
+    ("perf", "For the perf work never write a migration."),
+    ("perf", "In der Perf-Arbeit nie Migrationen schreiben."),
+    ("eu-vat", "Always round half up in eu-vat."),
+    ("mia/retry-upload-chunks", "For the upload work always use tus."),
+    ("feature/hermes", "Always mock the carrier on this branch."),
+    ("perf", "Pour le travail perf, jamais de migration."),
+    ("perf", "Para perf nunca escribas migraciones."),
+]
+OF_ALL = [
+    ("perf", "Never log in hot loops, it costs perf."),
+    ("eu-vat", "Run `make lint` before every push."),
+    ("mia/retry-upload-chunks", "Never retry payments."),
+    ("search-index", "The search index is rebuilt at night, never by hand."),
+    ("fix/test", "For tests always use a temporary folder."),
+]
+
+
+@pytest.mark.parametrize(
+    ("branch", "said", "is_given"),
+    [*((*one, False) for one in OF_ITS_BRANCH), *((*one, True) for one in OF_ALL)],
+)
+async def test_a_rule_for_the_work_on_an_unmerged_branch_is_given_on_that_branch_alone(
+    database: Database, project: Project, branch: str, said: str, is_given: bool
+) -> None:
+    rule = await store(database, project, said, kind="preference", branch=branch)
+    ctx = make_mind(database)
+    apart = replace(ctx, worktree_state=WorktreeState(apart=frozenset({(rule, "main")})))
+    assert (await started(apart, project, "main", branch="main") == [rule]) is is_given
+    assert await started(apart, project, "its own", branch=branch) == [rule]
+    assert await started(ctx, project, "perhaps merged", branch="main") == [rule]
+
+
+async def test_a_pinned_rule_of_an_unmerged_branch_is_given_everywhere(database: Database, project: Project) -> None:
+    rule = await store(database, project, OF_ITS_BRANCH[1][1], kind="preference", branch="perf", pinned=True)
+    apart = replace(make_mind(database), worktree_state=WorktreeState(apart=frozenset({(rule, "main")})))
+    assert await started(apart, project, branch="main") == [rule]
 
 
 async def test_a_rule_with_the_command_of_a_step_comes_before_other_rules_about_steps(
