@@ -86,7 +86,7 @@ _THIS_BRANCH = re.compile(
 
 _FOR_WORK = re.compile(
     r"\b(?:for|during|f\u00fcr|w\u00e4hrend|bei|pour|pendant|para|durante|per|voor) ((?:[\w-]+ ){0,2}[\w-]+)"
-    r"|([\w-]+)[ -](?:work|branch|feature|refactor\w*|arbeit|umbau)\b"
+    r"|(?<![\w-])(\w{1,40})[ -](?:work|branch|feature|refactor\w*|arbeit|umbau)\b"
 )
 """The words that name the work that a statement, in lower case, is for."""
 
