@@ -26,7 +26,7 @@ def did_work(story: Handover) -> bool:
     user had asked for something: an assistant that was only greeted asks what it may do.
     """
     left = story.decided or story.failed or story.reported
-    return changed_something(story) or bool(left) or (bool(story.open) and _asks(story.asked))
+    return changed_something(story) or bool(left) or (bool(story.open) and asked_for_something(story))
 
 
 def is_pending(story: Handover) -> bool:
@@ -34,6 +34,7 @@ def is_pending(story: Handover) -> bool:
     return changed_something(story) or bool(story.decided or story.open)
 
 
-def _asks(asked: str) -> bool:
-    """Whether one of the quoted requests asks for something, and is not only a greeting, "yes" or "continue"."""
-    return any(first_words(one) or number_of_letters(one) >= FEWEST_LETTERS for one in quotes_in(asked))
+def asked_for_something(story: Handover) -> bool:
+    """Whether the user asked for something, and did not only type a greeting, "yes" or "continue"."""
+    asks = quotes_in(story.asked)
+    return any(first_words(one) or number_of_letters(one) >= FEWEST_LETTERS for one in asks)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import time
 
@@ -19,7 +19,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES, Handover
 from subconscious.sessions.handover import quotes_in, sentences_within, whole_sentences
 from subconscious.sessions.likeness import story_words, words_of
-from subconscious.sessions.own_work import changed_something, did_work, is_pending
+from subconscious.sessions.own_work import asked_for_something, changed_something, did_work, is_pending
 from subconscious.store import handovers
 from subconscious.system.projects import is_finished
 from subconscious.text.quoting import quote, within_quotes, word
@@ -116,17 +116,21 @@ class Left:
 async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     """Return the session that the new session may continue; None if there is none."""
     finished = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
-    known = [session for session in finished if did_work(Handover.from_json(session.handover))]
-    session = _gone_on_with(known, place)
+    known = _those(finished, did_work)
+    session = _gone_on_with(known, place) or _gone_on_with(_those(finished, asked_for_something), place)
     if session is None:
         return None
     left = await _judged(ctx, place, session)
     if not left.given or changed_something(left.handover):
         return left
-    earlier = known[known.index(session) + 1 :]
-    before = _gone_on_with([one for one in earlier if is_pending(Handover.from_json(one.handover))], place)
+    earlier = known[known.index(session) + 1 :] if session in known else []
+    before = _gone_on_with(_those(earlier, is_pending), place)
     work = await _judged(ctx, place, before) if before is not None else None
     return replace(left, before=work if work is not None and work.given else None)
+
+
+def _those(sessions: Iterable[Session], fits: Callable[[Handover], bool]) -> list[Session]:
+    return [session for session in sessions if fits(Handover.from_json(session.handover))]
 
 
 async def _judged(ctx: RecallContext, place: StartingPoint, session: Session) -> Left:

@@ -662,6 +662,12 @@ async def test_sessions_without_work_alone_are_not_handed_over(database: Databas
     assert await prompted(database, project, "continue", branch="kiln") == ""
 
 
+async def test_a_session_that_only_asked_is_handed_over_if_no_work_is(database: Database, project: Project) -> None:
+    await ended(database, project, "asked", time() - HOUR, reported="", asked='"Why is the search index slow?"')
+    await ended(database, project, "idle", time() - HOUR / 2, reported="", asked='"hi"')
+    assert "Why is the search index slow?" in await told(database, project)
+
+
 ONLY_ASKED: dict[str, Any] = {
     "asked": '"What is left to do on the search index?"',
     "reported": "",
