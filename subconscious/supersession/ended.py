@@ -16,7 +16,8 @@ from subconscious.supersession.endings import Ending
 from subconscious.text import vocabulary
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
-from subconscious.text.words import is_english, is_name
+from subconscious.text.function_words import function_words
+from subconscious.text.words import is_name
 
 MOST = 3
 """The most statements that one ending may end."""
@@ -313,7 +314,7 @@ def keys(text: str) -> frozenset[str]:
     """Return the keys (``key_of``) of the words in a text that name something."""
     found = set()
     text = text[:LETTERS]
-    empty = _EMPTY if is_english(text) else _EMPTY | vocabulary.FOREIGN_FILLERS
+    empty = _EMPTY | function_words(_LETTERS.findall(text.casefold()))
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):
         low = word.rstrip(".:'").casefold()
         if low in empty:
@@ -329,6 +330,7 @@ _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 _UNPARTED = re.compile(r"[\u30a0-\u30ff]+|[\u4e00-\u9fff]+")
 """Words in katakana or Chinese characters, which need no space before other scripts."""
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W_](?:[\w'./:@#-]*\w)?|/\w+")
 _EMPTY = vocabulary.FILLERS | frozenset(
     "we i you they it us me my your from now no not any anymore more longer only must should please again never don't"

@@ -23,9 +23,9 @@ from subconscious.supersession.pair_wording import leaves_what_is_forbidden
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.function_words import is_english
 from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
-from subconscious.text.words import is_english
 
 NEIGHBOURS = 50
 """The number of memories that a statement is compared with: those with the most similar words."""

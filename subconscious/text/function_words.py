@@ -7,7 +7,12 @@ longer word of that language that is none in English.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+
+from subconscious.text.vocabulary import FILLERS
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 _WORDS = (
     # German
@@ -65,3 +70,9 @@ def function_words(words: Collection[str]) -> frozenset[str]:
     return frozenset(
         word for language, signs in zip(_LANGUAGES, _SIGNS, strict=True) if found & signs for word in found & language
     )
+
+
+def is_english(text: str) -> bool:
+    """Whether a text has no more function words of other languages than of English."""
+    words = _WORD.findall(text.casefold())
+    return len(function_words(words)) <= len(set(words) & FILLERS)

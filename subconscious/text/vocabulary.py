@@ -13,28 +13,6 @@ FILLERS = frozenset(
 )
 """Words that can be left out without a change of meaning; a preposition still determines the role of the next words."""
 
-FOREIGN_FILLERS = frozenset(
-    "der den dem des das die ein eine einen einem einer und oder aber wir ihr ich ist sind war waren wird werden"
-    " wurde hat haben hatte nicht kein keine noch nur schon jetzt nun ab immer nie mehr mit von bei aus nach vor"
-    " statt unser unsere alle dann sonst auch wieder doch sich mal bitte für auf zu zur zum im am über unter durch"
-    " ohne beim vom heute gestern dass wenn weil damit hier dort diese dieser dieses nutzen benutzen verwenden"
-    " nehmen läuft laufen gibt le les un une des du de la et ou mais nous vous je est sont était sera pas plus ne"
-    " que qui dans sur avec sans pour par au aux ce cette ces toujours jamais maintenant désormais déjà encore"
-    " aussi utilise utilisons on notre nos el los las una unos unas y pero nosotros es son era está están no ya"
-    " más nunca siempre con sin por para en al del que se lo su sus nuestro nuestra ahora también usamos hay o os"
-    " as um uma uns umas e mas nós é são era está estão não já mais nunca sempre com sem por para em no na nos nas"
-    " ao do da dos das que se seu sua nosso nossa agora também usamos há il gli uno una ed ma noi sono era non più"
-    " mai sempre con senza per nel nella del della che si nostro usiamo het een en of maar wij zijn niet geen nog"
-    " alleen nu altijd nooit meer met van bij uit naar voor onze".split()
-)
-"""Function words of German, French, Spanish, Portuguese, Italian and Dutch."""
-
-ALSO_ENGLISH = frozenset(
-    "die war hat am alle mal on sur pas par son era sera plus no as os do un des con sin para su mas se es en of"
-    " van in uno the ma uma me nos".split()
-)
-"""Those of ``FOREIGN_FILLERS`` that are words, names or abbreviations in English, too."""
-
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
     (

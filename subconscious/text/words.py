@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from subconscious.text import vocabulary
-
 PLAIN_LENGTH = 400
 """The maximum number of characters of a sentence that the trained models read."""
 
@@ -55,10 +53,3 @@ def plain(text: str) -> str:
     """Return the first ``PLAIN_LENGTH`` characters of a sentence in lower case, without a full stop at the end."""
     text = unicodedata.normalize("NFKC", text[:PLAIN_LENGTH]).lower().replace("\u2019", "'").strip()
     return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text
-
-
-def is_english(text: str) -> bool:
-    """Whether a text has no more function words of other European languages than of English."""
-    said = re.findall(r"[^\W\d_]+", text.casefold())
-    foreign = sum(word in vocabulary.FOREIGN_FILLERS and word not in vocabulary.ALSO_ENGLISH for word in said)
-    return not foreign or foreign <= sum(word in vocabulary.FILLERS for word in said)

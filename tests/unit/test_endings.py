@@ -69,6 +69,14 @@ STATED = [
         ("a regra dos default exports já não vale mais", 1),
         ("dont need those changelog entries from now on", 9),
         ("that default exports rule, delete it, it annoys everyone", 1),
+        ("Übrigens sind wir von Redis weg, die Queue läuft jetzt über RabbitMQ.", 8),
+        ("wir sind von redis auf nats umgestiegen", 8),
+        ("wir haben redis durch nats ersetzt", 8),
+        ("on a remplacé redis par nats", 8),
+        ("hemos pasado de redis a nats", 8),
+        ("trocamos redis por nats", 8),
+        ("default exports sind jetzt doch erlaubt", 1),
+        ("you may use default exports after all", 1),
     ],
 )
 def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
