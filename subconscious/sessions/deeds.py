@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from subconscious.failures.commands import parse as parse_command
 from subconscious.failures.variants import only_looks
+from subconscious.sessions.commits import Commit, commits_made
 from subconscious.system.safe_files import open_regular
 from subconscious.text import wording
 from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, string
@@ -28,20 +29,21 @@ _HOUSEKEEPING = frozenset(
     /rename /resume /rewind /sandbox /skills /stats /status /statusline /tasks /terminal-setup /theme /todos /upgrade
     /usage /vim""".split()
 )
-_COMMIT = re.compile(
-    r"\bgit\b[^\n|;&]{0,80}?\bcommit\b[^\n]{0,80}?(?:-a?m|--message[= ])\s*"
-    r"(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*(?P<block>[^\n]{1,300})|\"(?P<double>(?:[^\"\\\n]|\\.){1,300})"
-    r"|'(?P<single>[^'\n]{1,300}))"
-)
 _MERGE = re.compile(r"\bgh\s+pr\s+merge\b(?!.*--(?:auto|disable-auto)\b)")
 _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
-"""Subjects of commits that a test probably made in a temporary repository: one word, or "initial commit"."""
+"""Subjects of commits that a test probably made in a temporary repository: one word, or "initial commit".
+
+They are not shown. In the session's own folder, they do count as commits of its work.
+"""
 
 _SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]+[A-Z][A-Za-z]+|[A-Z]+_[A-Z_]{2,})\b")
 """Names made of several words, such as ``read_file`` or ``readFile``, which occur only in code."""
 MOST_SYMBOLS = 200
 LONGEST_WRITTEN = 20_000
 """The maximum number of characters of one edit that are searched for names in code."""
+
+LONGEST_OUTPUT = 20_000
+"""The maximum number of characters of a command's output that are searched for the result of a commit."""
 
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
@@ -55,8 +57,8 @@ class Deeds:
     position of that command. ``running`` are the commands without a result, by the id of their tool call. ``failed`` is
     the last command that failed and has not succeeded since. ``tasks`` are the items of the assistant's task list, by
     id: text and status. ``merged`` is true if a pull request was merged and nothing has been committed since,
-    ``uncommitted`` if files were changed after the last commit. ``symbols`` are names in the code that the session
-    wrote, from the oldest to the latest.
+    ``uncommitted`` if files were changed after the last commit; ``edited`` are the names of these files. ``symbols``
+    are names in the code that the session wrote, from the oldest to the latest.
     """
 
     named: str = ""
@@ -68,6 +70,7 @@ class Deeds:
     merged: bool = False
     symbols: tuple[str, ...] = ()
     uncommitted: bool = False
+    edited: tuple[str, ...] = ()
     running: Mapping[str, str] = field(default_factory=dict)
     tasks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tasks_made: int = 0
@@ -108,6 +111,8 @@ class _Log:
         self._failed = before.failed
         self._merged = before.merged
         self._uncommitted = before.uncommitted
+        self._edited = dict.fromkeys(before.edited)
+        self._folder = ""
         self._symbols = dict.fromkeys(before.symbols)
         self._running = dict(before.running)
         self._tasks = dict(before.tasks)
@@ -124,6 +129,7 @@ class _Log:
             failed=self._failed,
             merged=self._merged,
             uncommitted=self._uncommitted,
+            edited=tuple(self._edited)[-MOST:],
             symbols=tuple(self._symbols)[-MOST_SYMBOLS:],
             running=dict(list(self._running.items())[-MOST:]),
             tasks=dict(list(self._tasks.items())[-MOST:]),
@@ -132,6 +138,7 @@ class _Log:
 
     def take(self, at: int, record: Record) -> None:
         """Add a transcript record at the byte offset ``at``."""
+        self._folder = string(record, "cwd") or self._folder
         match string(record, "type"):
             case "assistant":
                 for block in message_blocks(record):
@@ -152,8 +159,9 @@ class _Log:
         match string(block, "name"):
             case "Bash":
                 self._running[string(block, "id")] = self._clean(string(given, "command")[:4000])
-            case "Edit" | "Write":
+            case "Edit" | "MultiEdit" | "NotebookEdit" | "Write":
                 self._uncommitted = True
+                self._edited[PurePath(string(given, "file_path") or string(given, "notebook_path")).name] = None
                 written = string(given, "new_string") or string(given, "content")
                 self._take_symbols(written[:LONGEST_WRITTEN])
             case "TodoWrite":
@@ -187,21 +195,28 @@ class _Log:
         command = self._running.pop(string(block, "tool_use_id"), "")
         if not command:
             return
-        if block.get("is_error") is True:
-            said = joined_text(blocks(block.get("content")))
+        failed = block.get("is_error") is True
+        said = joined_text(blocks(block.get("content")))
+        made = commits_made(command, said[:LONGEST_OUTPUT], failed=failed)
+        for commit in made:
+            self._take_commit(commit)
+        if failed:
             if not (said.startswith(_REFUSED) or _only_looks(command)):
                 self._failed = _bare(command)
             return
-        commit = _COMMIT.search(command)
-        if commit:
-            subject = self._short(commit["block"] or commit["double"] or commit["single"])
-            if not _FIXTURE.fullmatch(subject):
-                self._commits.append(subject)
-                self._merged = self._uncommitted = False
         if _MERGE.search(command):
             self._merged = True
-        if commit or _program(command) == _program(self._failed):
+        if made or _program(command) == _program(self._failed):
             self._failed = ""
+
+    def _take_commit(self, commit: Commit) -> None:
+        subject = self._short(commit.subject)
+        is_plain = bool(subject) and not _FIXTURE.fullmatch(subject)
+        if is_plain:
+            self._commits.append(subject)
+        if is_plain or not commit.is_elsewhere(self._folder):
+            self._merged = self._uncommitted = False
+            self._edited = {}
 
     def _take_command(self, at: int, text: str) -> None:
         found = _COMMAND.search(text)

@@ -229,10 +229,21 @@ def _done(sketch: Sketch) -> str:
     subjects = [subject for subject in deeds.commits[-2:] if not is_claim(subject)]
     commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in subjects]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
-    changed = [name for name in changed_files(sketch)[:MOST_FILES] if not _is_sentence(name)]
-    left = f" ({LEFT})" if deeds.uncommitted else ""
-    files = [f"changed {', '.join(changed)}{left}"] if changed else []
+    files = list(_changed(sketch))
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
+
+
+def _changed(sketch: Sketch) -> Iterator[str]:
+    """Yield the changed files: those that a commit contains, and those that no commit contains."""
+    deeds = sketch.deeds
+    changed = [name for name in changed_files(sketch) if not _is_sentence(name)]
+    left = [name for name in changed if name in deeds.edited or not deeds.edited] if deeds.uncommitted else []
+    edited = left[:MOST_FILES]
+    committed = [name for name in changed if name not in left][: MOST_FILES - len(edited)]
+    if committed:
+        yield f"changed {', '.join(committed)}"
+    if edited:
+        yield f"changed {', '.join(edited)} ({LEFT})"
 
 
 def _is_sentence(name: str) -> bool:

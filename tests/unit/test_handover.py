@@ -324,6 +324,17 @@ def test_a_hand_over_tells_that_changes_were_left_uncommitted(uncommitted: bool)
     assert handover_of(sketch).done == f"changed pay.go{ending}"
 
 
+def test_a_hand_over_names_the_files_that_no_commit_contains() -> None:
+    files = {"retry.py": 9, "queue.py": 6, "pay.go": 5, "tax.go": 4, "cents.go": 3}
+    deeds = Deeds(uncommitted=True, edited=("cents.go",))
+    sketch = replace(sketched((Role.USER, "Fix the worker"), deeds=deeds), files=files)
+    assert handover_of(sketch).done == (
+        "changed retry.py, queue.py, pay.go; changed cents.go (left uncommitted by that session)"
+    )
+    notes = replace(sketch, deeds=replace(deeds, edited=("note.md",)))
+    assert "uncommitted" not in handover_of(notes).done
+
+
 def test_a_short_report_is_followed_by_the_finished_work_of_earlier_answers() -> None:
     answers = (
         Answer(1.0, "", ("Added `park_chunk` to the upload worker.", "The old worker dropped every third chunk.")),

@@ -172,6 +172,16 @@ def deeds_of(tmp_path: Path, *records: dict[str, Any]) -> Deeds:
         "git add -A && git commit -am 'Round once'",
         "git commit -m \"$(cat <<'EOF'\nRound once\n\nWhy.\nEOF\n)\"",
         'cd /shop && git -c user.name=x commit -m "Round once\n\nbody"',
+        "git add -A && git commit -qm 'Round once'",
+        "git commit -q -m 'Round once' -m 'Why.'",
+        "git -C /shop/pay commit -qam 'Round once'",
+        "rtk git commit --message='Round once' --quiet",
+        "make fmt; git add -A; git commit -qm 'Round once' && git push -q",
+        "git commit -qF - <<'EOF' && git push\nRound once\n\nIt's \"why\".\nEOF",
+        "git commit -m $'Round once\\n\\nWhy.' 2>&1",
+        "(cd pay && git commit -qm 'Round once')  # it's done",
+        "bash -lc \"git commit -qm 'Round once'\"",
+        "timeout 30 git commit -sm 'Round once' | tail -3",
     ],
 )
 def test_commits_are_known_by_their_subject(tmp_path: Path, command: str) -> None:
@@ -204,6 +214,49 @@ def test_changes_are_uncommitted_until_a_commit(tmp_path: Path) -> None:
     assert deeds_of(tmp_path, change, commit, result(error=True)).uncommitted
     assert not deeds_of(tmp_path, change, commit, result()).uncommitted
     assert deeds_of(tmp_path, commit, result(), change).uncommitted
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "failed", "is_made"),
+    [
+        ("git commit -qm 'Round it' || true", "", False, True),
+        ("git commit -qm 'Round it' || true", "error: gpg failed to sign the data", False, False),
+        ("git commit -qm 'Round it' | tail -1", "no changes added to commit", False, False),
+        ("git commit -qm 'Round it'; ls", "nothing added to commit but untracked files present", False, False),
+        ("git commit -qm 'Round it'; git status", "nothing to commit, working tree clean", False, True),
+        ("make -i test; git commit -qm 'Round it'", "error: 2 tests failed", False, True),
+        ("git commit -m 'Round it' && make", "[main 0a1b2c3] Round it\nmake: *** [all] Error 1", True, True),
+        ("git commit -qm 'Round it' && git push", "error: failed to push some refs to 'origin'", True, True),
+        ("make && git commit -qm 'Round it'", "make: *** [all] Error 1", True, False),
+        ("git commit --amend --no-edit", "", False, True),
+        ("git commit -qm wip", "", False, True),
+        ("cd $(mktemp -d) && git init -q && git commit --allow-empty -qm wip", "", False, False),
+        ("git -C /tmp/other commit -qm wip", "", False, False),
+        ("cd /shop/pay && git commit -qm wip", "", False, True),
+        ("git commit --dry-run -m 'Round it'", "", False, False),
+        ("echo 'git commit -qm \"Round it\"'", "", False, False),
+        ("# git commit -qm 'Round it'\nls", "", False, False),
+        ("cat > hook <<'EOF'\ngit commit -qm 'Round it'\nEOF", "", False, False),
+        ("git log --grep commit", "", False, False),
+        ("git commit-graph write", "", False, False),
+        ("git commit -qm <<", "", False, True),
+        ("git commit -qm 'Round it\0009\0", "", False, True),
+    ],
+)
+def test_a_commit_counts_unless_it_failed(
+    tmp_path: Path, command: str, output: str, failed: bool, is_made: bool
+) -> None:
+    change = use("Edit", file_path="/shop/pay.go", new_string="x")
+    ran = use("Bash", command=command) | {"cwd": "/shop"}
+    assert deeds_of(tmp_path, change, ran, result(text=output, error=failed)).uncommitted is not is_made
+
+
+def test_files_edited_after_the_last_commit_are_uncommitted(tmp_path: Path) -> None:
+    commit = [use("Bash", command="git commit -qam 'Round it'"), result()]
+    edits = [use("Write", file_path="/shop/pay.go", content="x"), use("NotebookEdit", notebook_path="/shop/a.ipynb")]
+    found = deeds_of(tmp_path, use("Edit", file_path="/shop/tax.go"), *commit, *edits)
+    assert (found.uncommitted, found.edited) == (True, ("pay.go", "a.ipynb"))
+    assert deeds_of(tmp_path, *edits, *commit).edited == ()
 
 
 def test_lists_of_tasks_old_and_new(tmp_path: Path) -> None:
