@@ -44,7 +44,8 @@ async def story_of(
     before = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id))
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
-    sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
+    stopped = reading.state.interrupted
+    sketch = await asyncio.to_thread(known.after, reading.turns, stated(judged), stopped=stopped)
     transcript = Transcript(Path(source.path), reading.offset)
     return await asyncio.to_thread(story_without_threats, replace(sketch, deeds=deeds), transcript)
 

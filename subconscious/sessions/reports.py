@@ -18,7 +18,8 @@ from subconscious.domain.model import Candidate, Evidence, Level, Origin, Streng
 from subconscious.poisoning import check_text
 from subconscious.poisoning.claims import is_claim, is_of_session
 from subconscious.poisoning.echo import Traced, trace
-from subconscious.sessions.telling import EMPTY, MARKUP, SENTENCE
+from subconscious.sessions.sentences import MARKUP, SENTENCE
+from subconscious.sessions.telling import EMPTY
 from subconscious.text import wording
 from subconscious.text.stops import split
 

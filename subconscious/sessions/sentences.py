@@ -1,10 +1,16 @@
-"""Recognises the sentences of an answer that are clear later, without the sentences around them."""
+"""Splits answers into sentences, and recognises those that are clear later, without the sentences around them."""
 
 from __future__ import annotations
 
 import re
 
 from subconscious.text import unspaced
+
+SENTENCE = re.compile(
+    r"(?<=[.!?])[\"')\]]*\s+|\n+"
+    r"|(?<=[\u3002\uff01\uff1f])(?![\u300d\u300f\u201d\u2019\uff09])"
+)
+MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 
 FEWEST_WORDS = 5
 """The minimum number of words, not counting code, of a sentence that is clear by itself."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from pydantic import TypeAdapter, ValidationError
 
 from subconscious.domain.model import Origin, Role, Turn
+from subconscious.sessions.corrected import sentences_of, without, without_contradicted, without_corrected
 from subconscious.sessions.deeds import Deeds
 from subconscious.text import wording
 
@@ -116,7 +117,7 @@ class Sketch:
         if turn.role is Role.ASSISTANT:
             return known._answered(turn)
         if turn.role is Role.USER and turn.origin is Origin.USER and turn.text:
-            return known._asked(turn)
+            return known._corrected_by(turn.text)._asked(turn)
         if turn.role is Role.USER and turn.text.startswith(PLAN):
             return known._planned(turn.text)
         return known
@@ -150,9 +151,42 @@ class Sketch:
         if not turn.text:
             latest = None if turn.tools else self.latest
             return replace(self, files=files, busy=self.busy or bool(turn.tools), latest=latest)
+        known = self if turn.tools else self._contradicted_by(turn.text)
         kept = turn.text if len(turn.text) <= ANSWER_LENGTH else _ends_of(turn.text)
         latest = None if turn.tools else self._report(turn)
-        return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools), latest=latest)
+        return replace(known, files=files, answer=kept, answered=True, busy=bool(turn.tools), latest=latest)
+
+    def _corrected_by(self, prompt: str) -> Sketch:
+        """Return the sketch without the sentences of reports that a prompt corrects."""
+        latest = self.answers[-1].told if self.answers else ()
+        newest = {*sentences_of(self.answer), *latest}
+        reported = self._reported()
+        kept = without_corrected(reported, prompt, newest, asked=self.answer.rstrip().endswith("?"))
+        return self._without({*reported}.difference(kept))
+
+    def _contradicted_by(self, answer: str) -> Sketch:
+        """Return the sketch without the sentences of reports that a later answer contradicts."""
+        reported = self._reported()
+        return self._without({*reported}.difference(without_contradicted(reported, answer)))
+
+    def _reported(self) -> list[str]:
+        """Return the sentences of all reports."""
+        told = [sentence for answer in self.answers for sentence in answer.told]
+        texts = (self.report, self.answer, *(report.text for report in self.new_reports))
+        return list(dict.fromkeys([*told, *(sentence for text in texts for sentence in sentences_of(text))]))
+
+    def _without(self, wrong: Collection[str]) -> Sketch:
+        if not wrong:
+            return self
+        kept = (replace(one, told=tuple(told for told in one.told if told not in wrong)) for one in self.answers)
+        return replace(
+            self,
+            answer=without(self.answer, wrong),
+            report=without(self.report, wrong),
+            reports=tuple(replace(one, text=without(one.text, wrong)) for one in self.reports),
+            latest=self.latest and replace(self.latest, text=without(self.latest.text, wrong)),
+            answers=tuple(answer for answer in kept if answer.told),
+        )
 
     def _report(self, turn: Turn) -> Report | None:
         text = _whole_lines(turn.text, LOOKED_THROUGH)

@@ -20,8 +20,9 @@ from subconscious.poisoning.reservations import reserved
 from subconscious.redaction import redact
 from subconscious.sessions.handover import LEFT, Handover
 from subconscious.sessions.reports import STATUS_LENGTH, Transcript, is_own_work, is_status, only_tells, own_words
+from subconscious.sessions.sentences import SENTENCE
 from subconscious.sessions.sketch import CHANGE, Sketch
-from subconscious.sessions.telling import SENTENCE, left_open_in
+from subconscious.sessions.telling import left_open_in
 from subconscious.text import wording
 from subconscious.text.codewords import code_parts
 from subconscious.text.stops import split

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from subconscious.failures import commands
 from subconscious.sessions.deeds import Deeds
+from subconscious.sessions.sentences import MARKUP, SENTENCE
 from subconscious.sessions.sketch import Sketch
 from subconscious.text import wording
 from subconscious.text.sentences import sentences
@@ -37,11 +38,6 @@ _ROUTINE = frozenset(
     to try update version when will with yes you your""".split()
 )
 """Words of requests that occur in every session and identify none."""
-SENTENCE = re.compile(
-    r"(?<=[.!?])[\"')\]]*\s+|\n+"
-    r"|(?<=[\u3002\uff01\uff1f])(?![\u300d\u300f\u201d\u2019\uff09])"
-)
-MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
 _DATA = re.compile(r"(?<!\s)\s*+(?::\s*+)?[{\[][\"{]|(?<!\s)(?:\s*+:)?\s++https?://\S{40,}")
 _CHOOSES = re.compile(r"\b(?:which|prefer\w*|preference|options?|approach(?:es)?)\b", re.IGNORECASE)

@@ -1,0 +1,140 @@
+"""Hand-overs do not quote what the user, or a later report of the same session, corrected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subconscious.sessions import Sketch, Transcript, handover_of, with_answers
+from subconscious.sessions.corrected import without, without_contradicted, without_corrected
+from subconscious.transcripts import State, read_turns
+from tests.unit.test_answers import PAD, transcript
+
+RETRIED = "Failed SMS are now retried 5 times with exponential backoff, capped at 10 minutes."
+
+
+def after(tmp_path: Path, *said: str, at_once: bool) -> Sketch:
+    """Return the sketch of a session in which the user and the assistant said something by turns.
+
+    ``at_once`` means that its transcript is read at the end, and not after each turn.
+    """
+    path = transcript(tmp_path, *((asked, (), answer) for asked, answer in zip(said[::2], said[1::2], strict=True)))
+    reading = read_turns(path, 0, State(), final=True)
+    sketch = Sketch()
+    for batch in [reading.turns] if at_once else [[one] for one in reading.turns]:
+        sketch = with_answers(sketch.after(batch), Transcript(path, reading.offset))
+    return sketch
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("between", [(), ("rename send_sms to dispatch_sms", "Renamed.")])
+def test_a_number_that_the_user_corrected_is_not_handed_over(
+    tmp_path: Path, at_once: bool, between: tuple[str, ...]
+) -> None:
+    said = ("5, exponential, cap at 10 min", RETRIED, *between)
+    corrected = (*said, "wait actually 3 retries are enough, the provider charges per try", "Changed to 3 attempts.")
+    last = ("no deploys to prod this week", "Understood, no production deploys until Friday.")
+    assert "retried 5 times" in handover_of(after(tmp_path, *said, *last, at_once=at_once)).reported
+    sketch = after(tmp_path, *corrected, *last, at_once=at_once)
+    assert "5 times" not in handover_of(sketch).to_json()
+    assert RETRIED not in sketch.to_json()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_of_two_reports_on_a_subject_the_later_one_is_handed_over(tmp_path: Path, at_once: bool) -> None:
+    first = f"Sessions of the shop expire after 30 minutes. Added `ttl` to the settings of the shop. {PAD}"
+    later = f"Changed it: sessions of the shop now expire after 60 minutes. {PAD}"
+    sketch = after(
+        tmp_path, "when do they expire?", first, "is that long enough for a checkout?", later, at_once=at_once
+    )
+    assert "30 minutes" not in sketch.to_json()
+    assert "60 minutes" in sketch.to_json()
+    assert "Added `ttl` to the settings of the shop." in handover_of(sketch).reported
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "wait actually 3 is enough, the provider charges per try",
+        "no, 3",
+        "make it 3 then",
+        "could you make it 3?",
+        "retries: 3 please",
+        "set retries to three",
+        "change the retries from 5 to 3",
+        "5 times is too often",
+        "not exponential, linear",
+        "instead of exponential use linear",
+        "actually let's drop the backoff",
+        "that's wrong",
+        "undo that",
+        "lieber 3",
+        "drei reichen",
+        "nein, falsch",
+        "nicht exponential, sondern linear",
+        "non, 3 suffisent",
+        "mejor 3",
+    ],
+)
+def test_a_correction_of_the_answer_before_it(prompt: str) -> None:
+    assert without_corrected([RETRIED], prompt, [RETRIED]) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "ok, commit",
+        "no worries, thanks",
+        "wait",
+        "why 3 retries?",
+        "fix issue 45",
+        "add 3 tests for the worker",
+        "now rename send_sms to dispatch_sms",
+        "no, don't commit yet",
+        "perfekt, weiter",
+    ],
+)
+def test_a_prompt_that_corrects_nothing(prompt: str) -> None:
+    assert without_corrected([RETRIED], prompt, [RETRIED]) == [RETRIED]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence", "is_kept"),
+    [
+        ("and retries: 3 again, failed tries are free", RETRIED, False),
+        ("cap at 5 minutes", RETRIED, False),
+        ("we moved off redis, the queue is NATS now", "The queue uses Redis now.", False),
+        ("port 9090 please", "The endpoint listens on port 8080.", False),
+        ("the port is 9090 in staging", "The endpoint listens on port 8080.", True),
+        ("fix the 2 tests in b.py", "Added 3 tests to `a.py`.", True),
+        ("no, 3", RETRIED, True),
+        ("pool size 20", RETRIED, True),
+        ("wait 5 minutes before the poller starts", RETRIED, True),
+    ],
+)
+def test_an_older_report_is_corrected_by_what_names_its_subject(prompt: str, sentence: str, is_kept: bool) -> None:
+    assert without_corrected([sentence], prompt) == [sentence] * is_kept
+
+
+def test_only_the_corrected_sentences_are_left_out() -> None:
+    said = ["Retries are set to 5.", "The cap is 10 minutes."]
+    assert without_corrected(said, "wait, cap at 5 min", said) == said[:1]
+    said = ["The cache is kept in memory now.", "Fixed the typo in README."]
+    assert without_corrected(said, "no, the cache goes into redis", said) == said[1:]
+
+
+def test_an_answer_to_a_question_corrects_no_report() -> None:
+    said = ["Set up a worker with 2 queues."]
+    assert without_corrected(said, "no, only the worker", said, asked=True) == said
+    assert without_corrected(said, "no, only the worker", said) == []
+
+
+def test_a_later_report_contradicts_an_earlier_one() -> None:
+    said = ["The limit is 5 requests per minute.", "Fixed 3 bugs in the parser."]
+    assert without_contradicted(said, "The limit is now 10 requests per minute. Fixed 2 bugs in the lexer.") == said[1:]
+    assert without_contradicted(said, "Should the limit be 10 requests per minute now?") == said
+
+
+def test_sentences_are_removed_from_a_report_with_their_markup() -> None:
+    assert without("## Done\n- **Retries** are 5.\n- Caps are 10.", ["Retries are 5."]) == "## Done\n\n- Caps are 10."
