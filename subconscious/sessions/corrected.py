@@ -14,6 +14,7 @@ from functools import lru_cache
 from subconscious.sessions.sentences import MARKUP, SENTENCE
 from subconscious.text import vocabulary, wording
 from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.stops import split
 from subconscious.text.terms import STOP_WORDS, names, stem
 
 LETTERS = 400
@@ -101,7 +102,7 @@ def without_contradicted(sentences: Sequence[str], report: str) -> list[str]:
 
 def without(text: str, sentences: Collection[str]) -> str:
     """Return a report without some of its sentences, as `sentences_of` returns them."""
-    for raw in SENTENCE.split(text) if sentences else ():
+    for raw in split(SENTENCE, text) if sentences else ():
         if _plain(raw) in sentences:
             text = text.replace(raw, "")
     return text
@@ -109,7 +110,7 @@ def without(text: str, sentences: Collection[str]) -> str:
 
 def sentences_of(report: str) -> list[str]:
     """Return the sentences of a report without markup."""
-    return list(filter(None, map(_plain, SENTENCE.split(report))))
+    return list(filter(None, map(_plain, split(SENTENCE, report))))
 
 
 def contradicts(later: str, sentence: str) -> bool:
@@ -122,7 +123,7 @@ def _replaces(later: str, sentence: str) -> bool:
 
 
 def _sentences(text: str) -> list[str]:
-    return [one for raw in SENTENCE.split(text) if (one := _plain(raw))]
+    return [one for raw in split(SENTENCE, text) if (one := _plain(raw))]
 
 
 def _plain(raw: str) -> str:

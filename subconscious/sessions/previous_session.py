@@ -21,7 +21,7 @@ from subconscious.sessions.handover import quotes_in, sentences_within, whole_se
 from subconscious.sessions.likeness import story_words, words_of
 from subconscious.sessions.own_work import asked_for_something, changed_something, did_work, is_pending
 from subconscious.store import handovers
-from subconscious.system.projects import is_finished
+from subconscious.system.projects import is_created_from, is_finished
 from subconscious.text.quoting import quote, within_quotes, word
 from subconscious.text.stops import split
 
@@ -87,6 +87,7 @@ class StartingPoint:
 class Left:
     """An earlier session and its hand-over. ``given`` is false if the hand-over must not be shown to the new session.
 
+    ``branched`` means that it is the project's last session, and the new branch was created from its branch's head.
     ``event`` is the event name under which the hand-over is recorded as shown; "" stands for the event of the hook
     that is being answered. ``before`` is the work before a session that changed nothing.
     """
@@ -94,6 +95,7 @@ class Left:
     session: Session
     handover: Handover
     given: bool = True
+    branched: bool = False
     event: str = ""
     before: Left | None = None
 
@@ -120,12 +122,12 @@ async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     session = _gone_on_with(known, place) or _gone_on_with(_those(finished, asked_for_something), place)
     if session is None:
         return None
-    left = await _judged(ctx, place, session)
+    left = await _judged(ctx, place, session, newest=session in (known or finished)[:1])
     if not left.given or changed_something(left.handover):
         return left
     earlier = known[known.index(session) + 1 :] if session in known else []
     before = _gone_on_with(_those(earlier, is_pending), place)
-    work = await _judged(ctx, place, before) if before is not None else None
+    work = await _judged(ctx, place, before, newest=False) if before is not None else None
     return replace(left, before=work if work is not None and work.given else None)
 
 
@@ -133,14 +135,24 @@ def _those(sessions: Iterable[Session], fits: Callable[[Handover], bool]) -> lis
     return [session for session in sessions if fits(Handover.from_json(session.handover))]
 
 
-async def _judged(ctx: RecallContext, place: StartingPoint, session: Session) -> Left:
-    """Return a session with its hand-over, and whether it may be given: it is wanted, new, and its work not merged."""
+async def _judged(ctx: RecallContext, place: StartingPoint, session: Session, *, newest: bool) -> Left:
+    """Return a session with its hand-over, and whether it may be given: it is wanted, new, and its work not merged.
+
+    ``newest``: the session is the last one that did work, so that a new branch may continue it.
+    """
     handover = Handover.from_json(session.handover)
     stands = {*await handovers.in_context(ctx.database, place.session_id)} if place.session_id else set()
     news = session.id not in stands and session.last_event_at > place.since
     wanted = ctx.settings.handover and news and not handover.finished and bool(session.handover)
     over = wanted and await asyncio.to_thread(is_finished, place.folder, session.branch, MERGE_SECONDS)
-    return Left(session, handover, given=wanted and not over)
+    branched = wanted and newest and await asyncio.to_thread(_is_branched, session, place)
+    return Left(session, handover, given=wanted and not over, branched=branched)
+
+
+def _is_branched(session: Session, place: StartingPoint) -> bool:
+    """Whether a branch was created from the head of the branch of a recent session."""
+    is_new = place.branch not in (*MAIN_BRANCHES, session.branch) and time() - session.last_event_at <= RECENT
+    return is_new and is_created_from(place.folder, place.branch, session.branch, session.last_event_at)
 
 
 def _gone_on_with(known: Sequence[Session], place: StartingPoint) -> Session | None:
@@ -170,7 +182,8 @@ def is_named_after(branch: str, story: Handover) -> bool:
 def fits_a_start(left: Left, branch: str) -> bool:
     """Whether a session gets a hand-over at its start: the work was on the same branch, or was interrupted recently.
 
-    The first session on a new branch also gets the work that the branch is named after. On a main branch, only work of
+    The first session on a new branch also gets the work that the branch is named after, and the last session's work if
+    the branch was created from its head. On a main branch, only work of
     the last two days counts. If the branch is unknown, every hand-over is shown. In replayed sessions, readers rated
     hand-overs of recent work on the same branch as fair or helpful, and hand-overs from other branches or of older work
     on a main branch as useless.
@@ -178,7 +191,7 @@ def fits_a_start(left: Left, branch: str) -> bool:
     recent = time() - left.session.last_event_at <= RECENT
     broke_off = left.session.status == "interrupted" and recent
     here = left.session.branch == branch and (recent or branch not in MAIN_BRANCHES)
-    return here or broke_off or not branch or is_named_after(branch, left.handover)
+    return here or broke_off or left.branched or not branch or is_named_after(branch, left.handover)
 
 
 def for_a_start(left: Left, branch: str) -> Left | None:
@@ -277,7 +290,8 @@ def _heading(left: Left) -> str:
     if session.status == "interrupted":
         told = rules.interruption(replace(session, left_open=left.handover.open))
         return f"{told}. Record of that session{_on_branch(session)}:"
-    return f"Hand-over: record of the last session here ({_when_and_where(session)}):"
+    day = rules.date_of(session.last_event_at)
+    return f"Hand-over: record of the last session{_on_branch(session) or ' here'} ({day}):"
 
 
 def _when_and_where(session: Session) -> str:

@@ -25,6 +25,7 @@ MOST_LINKS = 5
 
 COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LOGGED = re.compile(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)")
+_MOVED = re.compile(r"> (\d{9,11}) [+-]\d{4}\t([^:\n]*)")
 _NO_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$")
 _SECTION = re.compile(r"\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]")
 
@@ -95,6 +96,12 @@ class Repository:
         if made is None or _is_remote_twin(made[1], branch):
             return None
         return ids.split(" ")[1]
+
+    def moves(self, branch: str) -> list[tuple[float, str]]:
+        """Return the time and the action (such as "commit" or "merge x") of the latest changes of a branch's head."""
+        ref = f"refs/heads/{branch}"
+        found = _MOVED.finditer(_end(self.common / "logs" / ref)) if is_ref(ref) else ()
+        return [(float(one[1]), one[2]) for one in found]
 
     def default_branch(self) -> str:
         """Return the default branch of the remote; "" if unknown."""

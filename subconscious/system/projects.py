@@ -138,6 +138,24 @@ def is_finished(folder: str, branch: str, seconds: float) -> bool:
     return tip in trunks or any(_is_ancestor(repository, tip, trunk, seconds) for trunk in sorted(trunks))
 
 
+_OWN_MOVES = ("branch", "commit", "commit (amend)", "commit (initial)")
+"""Actions of a reflog that bring no work of other branches."""
+
+
+def is_created_from(folder: str, branch: str, source: str, since: float) -> bool:
+    """Return whether a branch was created from the head of ``source``, without work of other branches in between.
+
+    That is: since the time ``since``, nothing was merged or pulled into ``source``, and nothing at all into the branch.
+    No process is started.
+    """
+    repository = _repository_at(folder) if folder else None
+    tip = repository.resolve(f"refs/heads/{source}") if repository else ""
+    if repository is None or not tip or repository.branch_start(branch) != tip:
+        return False
+    moves = [*repository.moves(branch), *((at, action) for at, action in repository.moves(source) if at > since)]
+    return all(action in _OWN_MOVES for _, action in moves)
+
+
 def _is_ancestor(repository: Repository, commit: str, later: str, seconds: float) -> bool:
     return ask_git(repository, seconds, "merge-base", commit, later).strip() == commit
 

@@ -616,6 +616,45 @@ async def test_a_new_branch_goes_on_with_the_work_that_it_is_named_after(
     assert "The work of other" not in await told(database, project, "then", branch=branch)
 
 
+@pytest.mark.parametrize(
+    ("since", "is_told"),
+    [
+        ((), True),
+        ((("commit", "--allow-empty", "-m", "the work of the session"),), True),
+        ((("merge", "--no-ff", "other", "-m", "merge"),), False),
+        ((("checkout", "glaze"),), False),
+    ],
+)
+async def test_a_branch_made_from_the_head_of_the_last_session_gets_its_work(
+    database: Database, project: Project, repository: Path, since: tuple[tuple[str, ...], ...], is_told: bool
+) -> None:
+    git(repository, "commit", "--allow-empty", "-m", "two")
+    git(repository, "checkout", "-b", "other", "main")
+    git(repository, "commit", "--allow-empty", "-m", "three")
+    git(repository, "checkout", "main")
+    await ended(database, project, "before", time() - HOUR, "main")
+    for arguments in since:
+        git(repository, *arguments)
+    git(repository, "checkout", "-b", "oven")
+    git(repository, "commit", "--allow-empty", "-m", "begun by hand")
+    found = await told(database, project, branch="oven", folder=str(repository))
+    assert ("record of the last session on branch main" in found) is is_told
+
+
+async def test_a_branch_made_from_the_last_session_s_head_gets_only_recent_and_last_work(
+    database: Database, project: Project, repository: Path
+) -> None:
+    git(repository, "checkout", "-b", "oven", "main")
+    await ended(database, project, "old", time() - 49 * HOUR, "main")
+    assert await told(database, project, branch="oven", folder=str(repository)) == ""
+    await ended(database, project, "before", time() - HOUR, "main")
+    assert "The work of before" in await told(database, project, branch="oven", folder=str(repository))
+    git(repository, "checkout", "glaze")
+    git(repository, "commit", "--allow-empty", "-m", "two")
+    await ended(database, project, "other", time() - HOUR / 2, "glaze")
+    assert await told(database, project, "then", branch="oven", folder=str(repository)) == ""
+
+
 async def test_a_session_that_still_runs_is_not_handed_over(database: Database, project: Project) -> None:
     await ended(database, project, "over", time() - 2 * HOUR)
     async with database.write() as tx:
