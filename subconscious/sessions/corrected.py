@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from subconscious.sessions.sentences import MARKUP, SENTENCE
 from subconscious.text import vocabulary, wording
+from subconscious.text.claim_reader import FAMILY, claim
 from subconscious.text.claims import indicates_change, replaces
 from subconscious.text.stops import split
 from subconscious.text.terms import STOP_WORDS, names, stem
@@ -54,6 +55,9 @@ _REJECTS = re.compile(
 )
 """What a prompt rejects: "not X", "instead of X", "from 5 to 3", "30 is too long"."""
 
+_PASTED = re.compile(r"^[ \t]*(?:[>|\u2502\u23bf\u23fa\u2022]|[-*+]\s|```).*", re.MULTILINE)
+"""Lines of a prompt that are quoted, listed or pasted, and so are rarely a correction in the user's words."""
+
 _ASKS = re.compile(r"\W*(?:(?:can|could|would|will|shall) (?:you|we)|let'?s|kannst|könntest|können)\b", re.IGNORECASE)
 _WORD = re.compile(
     r"(?<![\w.#:/@-])(?P<number>\d+(?:[.,]\d+)?)(?=%|(?:[a-z]{1,3})?(?![\w/:@-]|[.,]\d))|[^\W\d_][\w'-]*"
@@ -85,7 +89,7 @@ def without_corrected(
     ``newest`` are the sentences of the answer before the prompt, ``asked`` says that this answer ends with a question.
     """
     text = prompt[:LETTERS].replace("\u2019", "'")
-    stated = [one for one in _sentences(text) if not _only_asks(one)]
+    stated = [one for one in _sentences(_PASTED.sub("", text)) if not _only_asks(one)]
     wrong = {one for one in sentences if any(contradicts(said, one) for said in stated)}
     latest = [one for one in sentences if one in newest]
     rejected = {one for one in latest if any(_rejects(said, one) for said in stated)}
@@ -95,9 +99,13 @@ def without_corrected(
 
 
 def without_contradicted(sentences: Sequence[str], report: str) -> list[str]:
-    """Return the sentences of reports that a later report of the same session does not contradict."""
+    """Return the sentences of reports that a later report of the same session does not contradict.
+
+    Reports contradict each other only if they state a change to another number, or from one alternative (such as a
+    database) to another: other sentences of reports are too long to be compared.
+    """
     changes = [one for one in _sentences(report)[:MOST_SENTENCES] if indicates_change(one) and not one.endswith("?")]
-    return [one for one in sentences if not any(one != said and _replaces(said, one) for said in changes)]
+    return [one for one in sentences if not any(one != said and _revalues(said, one) for said in changes)]
 
 
 def without(text: str, sentences: Collection[str]) -> str:
@@ -116,6 +124,17 @@ def sentences_of(report: str) -> list[str]:
 def contradicts(later: str, sentence: str) -> bool:
     """Whether a later statement gives another number for the same thing, or replaces the sentence."""
     return _differ_in_a_number(later, sentence) or _replaces(later, sentence)
+
+
+def _revalues(later: str, sentence: str) -> bool:
+    comparable = _differ_in_a_number(later, sentence) or (_has_alternatives(later) and _has_alternatives(sentence))
+    return comparable and _replaces(later, sentence)
+
+
+def _has_alternatives(text: str) -> bool:
+    """Whether a sentence chooses one of several known alternatives, such as a database."""
+    found = claim(text)
+    return found is not None and not found.value.isdisjoint(FAMILY)
 
 
 def _replaces(later: str, sentence: str) -> bool:
@@ -198,7 +217,11 @@ def _next_word(tokens: Iterator[tuple[str, str]]) -> str:
     return next((word for word in words if word not in _SKIPPED and len(word) > 1), "")
 
 
-_SKIPPED = STOP_WORDS | frozenset(vocabulary.UNITS) | frozenset("time times mal fois veces vezes volte keer x".split())
+_SKIPPED = (
+    STOP_WORDS
+    | frozenset(vocabulary.UNITS)
+    | frozenset("time times mal fois veces vezes volte keer x first second third last".split())
+)
 
 
 def _share(ones: Iterable[str], others: Collection[str]) -> bool:

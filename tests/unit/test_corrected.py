@@ -93,6 +93,7 @@ def test_a_correction_of_the_answer_before_it(prompt: str) -> None:
         "now rename send_sms to dispatch_sms",
         "no, don't commit yet",
         "perfekt, weiter",
+        "> retries: 3\n- retries are 3 there\nwhy does the log say that?",
     ],
 )
 def test_a_prompt_that_corrects_nothing(prompt: str) -> None:
@@ -134,6 +135,8 @@ def test_a_later_report_contradicts_an_earlier_one() -> None:
     said = ["The limit is 5 requests per minute.", "Fixed 3 bugs in the parser."]
     assert without_contradicted(said, "The limit is now 10 requests per minute. Fixed 2 bugs in the lexer.") == said[1:]
     assert without_contradicted(said, "Should the limit be 10 requests per minute now?") == said
+    said = ["The queue uses Redis.", "Branches are now sorted by most recent activity."]
+    assert without_contradicted(said, "Now the queue uses NATS. A session is now only active on a branch.") == said[1:]
 
 
 def test_sentences_are_removed_from_a_report_with_their_markup() -> None:
