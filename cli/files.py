@@ -48,6 +48,7 @@ CORRECTING = ("edited", "conflict")
 STATES = {
     "restore": "to restore, with origin, confidence and status",
     "new": "new, of unknown author",
+    "foreign": "from another store's export",
     "edited": "edited since the export",
     "conflict": "edited, and changed in the store too",
     "unchanged": "unchanged",
@@ -57,10 +58,10 @@ STATES = {
 }
 """The text that the preview shows for each state of a note, in the order in which it lists the states."""
 
-CHANGING = ("restore", "new", "edited", "conflict")
+CHANGING = ("restore", "new", "foreign", "edited", "conflict")
 """States in which an import changes the store."""
 
-OUTCOMES = ("restored", "stored", "corrected", "waits", "quarantined", "known", "discarded", "refused")
+OUTCOMES = ("restored", "stored", "corrected", "waits", "quarantined", "known", "discarded", "left out", "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,8 @@ def import_export(path: Path, options: Namespace, names: Collection[str] | None 
 
 def _mark_taken(path: Path, items: Sequence[Item], results: Sequence[ImportedNote]) -> None:
     done = {result["name"] for result in results if result["became"] in ("corrected", "stored", "waits", "quarantined")}
+    restored = {result["name"] for result in results if result["became"] == "restored"}
+    done |= {item.name for item in items if item.statement and item.name in restored}
     statements = {item.name: item.statement for item in items if item.record and item.name in done}
     if statements and path.is_dir():
         with open_folder(path) as folder:
@@ -234,12 +237,13 @@ def import_items(
     """
     folder = _folder(options)
     with _progress("Comparing the notes with the memories", options, len(items)) as progress:
-        rows = preview(items, folder, progress)
+        rows = preview(items, folder, progress, assigned=bool(options.project))
     if options.json and not options.yes:
         screen.as_json({"notes": rows})
         return 0
     if not options.json:
         print_preview(rows)
+        _print_elsewhere(rows, options)
     todo = [item for item, row in zip(items, rows, strict=True) if row["state"] in CHANGING]
     if not todo:
         if options.json:
@@ -254,7 +258,7 @@ def import_items(
             return 0
         vouched = may_vouch and _vouched(rows)
     with _progress("Importing", options, len(todo)) as progress:
-        results = send_items(todo, folder, progress, vouched=vouched)
+        results = send_items(todo, folder, progress, vouched=vouched, assigned=bool(options.project))
     on_done(results)
     return _finish(options, results)
 
@@ -267,20 +271,23 @@ def _finish(options: Namespace, results: Sequence[ImportedNote]) -> int:
     return 0
 
 
-def preview(items: Sequence[Item], folder: str, progress: Progress) -> list[PlannedNote]:
-    """Return what an import would do with each note, in the order of ``items``."""
+def preview(items: Sequence[Item], folder: str, progress: Progress, *, assigned: bool = False) -> list[PlannedNote]:
+    """Return what an import would do with each note, in the order of ``items``.
+
+    With ``assigned``, notes of projects that are unknown here are meant for the project of ``folder``.
+    """
     rows: list[PlannedNote] = []
     for batch in batches([_bounded(item) for item in items]):
         sound = [item for item in batch if not item.problem]
-        planned = iter(_plan(sound, folder) if sound else [])
+        planned = iter(_plan(sound, folder, assigned=assigned) if sound else [])
         rows += [_refused(item) if item.problem else next(planned) for item in batch]
         progress.advance(len(batch), batch[-1].name)
     return _refuse_duplicates(rows, items)
 
 
-def _plan(items: Sequence[Item], folder: str) -> list[PlannedNote]:
+def _plan(items: Sequence[Item], folder: str, *, assigned: bool) -> list[PlannedNote]:
     notes = [item.as_request() for item in items]
-    return ask("files_plan", TIMEOUT_SECONDS, cwd=folder, notes=notes)["notes"]
+    return ask("files_plan", TIMEOUT_SECONDS, cwd=folder, notes=notes, assigned=assigned or None)["notes"]
 
 
 def _refused(item: Item) -> PlannedNote:
@@ -342,6 +349,21 @@ def print_preview(rows: Sequence[PlannedNote]) -> None:
             print(f"  and {len(found) - most} more")
 
 
+def _print_elsewhere(rows: Sequence[PlannedNote], options: Namespace) -> None:
+    """Print how many notes are left out because their projects are unknown here, and how to import them."""
+    names = [row["reason"] for row in rows if row["state"] == "elsewhere"]
+    if not names:
+        return
+    projects = screen.listed([*dict.fromkeys(names)][:MAX_NAMED])
+    path = screen.line(str(options.paths[0])) if options.paths else "PATH"
+    print(
+        screen.wrapped(
+            f"{screen.counted(len(names), 'note')} of other projects left out ({projects}). To import them:"
+            f" `subconscious import {path}` in a folder of the project, or `--project FOLDER` for any folder."
+        )
+    )
+
+
 def _print_row(row: PlannedNote) -> None:
     if row["state"] == "refused":
         print(screen.wrapped(screen.line(f"{row['name']}: {row['reason']}"), 2))
@@ -360,30 +382,35 @@ def _print_row(row: PlannedNote) -> None:
 def _vouched(rows: Iterable[PlannedNote]) -> bool:
     """Return whether the user vouches for notes that this store did not sign."""
     number = Counter(row["state"] for row in rows)
-    unsigned = number["new"] + number["edited"]
+    unsigned = number["new"] + number["foreign"] + number["edited"]
     if not unsigned:
         return False
     notes = screen.counted(unsigned, "note")
-    if number["new"] > MAX_NAMED:
-        hidden = screen.counted(number["new"] - MAX_NAMED, "new note")
-        print(f"\n{hidden} not shown above; `subconscious import PATH --json` lists all.")
+    if hidden := sum(max(0, number[state] - MAX_NAMED) for state in ("new", "foreign")):
+        print(f"\n{screen.counted(hidden, 'new note')} not shown above; `subconscious import PATH --json` lists all.")
     print(f"\n{notes} may contain other people's words, so the imported statements wait for your review.")
     print("If you vouch for them, new notes are stored as your words, and edited notes change the exported memories.")
+    if number["foreign"]:
+        print("Notes from another store's export become memories with the origin, status and links that they name.")
     return agreed_to_import("Do you vouch for them?")
 
 
-def send_items(items: Sequence[Item], folder: str, progress: Progress, *, vouched: bool) -> list[ImportedNote]:
+def send_items(
+    items: Sequence[Item], folder: str, progress: Progress, *, vouched: bool, assigned: bool = False
+) -> list[ImportedNote]:
     """Import notes, then the links between them; return the result of each note."""
     require_person("import")
     results: list[ImportedNote] = []
     for batch in batches(items):
         notes = [item.as_request() for item in batch]
-        values = {"notes": notes, "vouched": vouched or None}
+        values = {"notes": notes, "vouched": vouched or None, "assigned": assigned or None}
         results += ask("files_take", TIMEOUT_SECONDS, cwd=folder, origin="user", **values)["notes"]
         progress.advance(len(batch), batch[-1].name)
     # A link needs both of its memories, so links are sent after all notes.
-    for batch in batches([item for item in items if item.record and not item.statement]):
-        ask("files_take", TIMEOUT_SECONDS, cwd=folder, notes=[i.as_request() for i in batch], links=True, origin="user")
+    restored = {result["name"] for result in results if result["became"] == "restored"}
+    for batch in batches([i for i in items if i.record and (not i.statement or i.name in restored)]):
+        values = {"notes": [item.as_request() for item in batch], "vouched": vouched or None}
+        ask("files_take", TIMEOUT_SECONDS, cwd=folder, links=True, origin="user", **values)
     return results
 
 
@@ -395,6 +422,10 @@ def print_results(results: Sequence[ImportedNote]) -> None:
     for result in results:
         if result["became"] == "refused" or result["state"] == "refused":
             print(screen.wrapped(f"{result['name']}: {result['reason']}", 2))
+    if counted["left out"]:
+        archived = screen.counted(counted["left out"], "archived memory", "archived memories")
+        them = "it" if counted["left out"] == 1 else "them"
+        print(f"{archived} left out: to import {them} as archived, import again and vouch for {them}.")
     if counted["waits"]:
         print_waiting()
     if counted["quarantined"]:

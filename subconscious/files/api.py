@@ -21,7 +21,8 @@ class FilesArgs(Args):
     """The arguments of the requests for exports and imports.
 
     ``notes`` are the notes to import (`files.reading.Item`). With ``links``, no note is imported; the links,
-    corrections and merges between stored memories are restored.
+    corrections and merges between stored memories are restored. With ``assigned``, notes of unknown projects are
+    imported into the project of the request; otherwise they are left out.
     """
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
@@ -29,6 +30,7 @@ class FilesArgs(Args):
     after: Number = 0
     notes: tuple[Document, ...] = Field(default=(), max_length=NOTES_PER_REQUEST)
     links: bool = False
+    assigned: bool = False
 
 
 class Files(Handler):
@@ -52,13 +54,14 @@ class Files(Handler):
 
     async def cmd_files_plan(self, args: FilesArgs) -> FilesPlanResult:
         """Return what an import would do with each note. Read-only."""
-        planned = await import_plan.plan(self.app, args.notes, await self.here(args))
+        planned = await import_plan.plan(self.app, args.notes, await self.here(args), assigned=args.assigned)
         return {"notes": [import_plan.as_answer(one) for one in planned]}
 
     async def cmd_files_take(self, args: FilesArgs) -> FilesTakeResult:
         """Import notes, or restore links; only a person may do this, because a file can attribute text to anybody."""
         refuse_forgery(args)
         if args.links:
-            return {"links": await importing.restore_links(self.app, args.notes)}
+            return {"links": await importing.restore_links(self.app, args.notes, vouched=args.vouched)}
         project = await self.here(args)
-        return {"notes": await importing.import_notes(self.app, args.notes, project, vouched=args.vouched)}
+        values = {"vouched": args.vouched, "assigned": args.assigned}
+        return {"notes": await importing.import_notes(self.app, args.notes, project, **values)}

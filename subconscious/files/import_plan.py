@@ -19,6 +19,7 @@ from subconscious.app import App
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import Candidate, Evidence, Memory, Origin, Scope, Strength
 from subconscious.files.note import shown_tag
+from subconscious.files.owners import target_project
 from subconscious.files.record import Record, RecordError, export_key, is_ours, parse_record
 from subconscious.memories.memory_commands import MAX_RECORD_LENGTH
 from subconscious.poisoning.gate import screen
@@ -46,6 +47,10 @@ class State(StrEnum):
     CONFLICT = "conflict"
     """The note was edited, and the memory changed after the export, too."""
     NEW = "new"
+    FOREIGN = "foreign"
+    """The record of another store, which this store has not got."""
+    ELSEWHERE = "elsewhere"
+    """A record of a project that this store can't identify; an import leaves it out."""
     KNOWN = "known"
     """Imported before, with the same text."""
     REFUSED = "refused"
@@ -78,7 +83,10 @@ class ImportedNote:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNote:
-    """A note with its state; ``memory`` is the stored memory with the same uid."""
+    """A note with its state; ``memory`` is the stored memory with the same uid.
+
+    ``project`` is the project that an import of the note concerns, unless the note is restored: then its record says.
+    """
 
     note: ImportedNote
     state: State
@@ -86,36 +94,46 @@ class PlannedNote:
     reason: str = ""
     suspicion: str = ""
     """Why the text may be poisoned; "" if it seems harmless, or if an import would not store it."""
+    project: Project | None = None
 
 
-IMPORTED = (State.RESTORE, State.NEW, State.EDITED, State.CONFLICT)
+IMPORTED = (State.RESTORE, State.NEW, State.FOREIGN, State.EDITED, State.CONFLICT)
 """The states of notes that an import stores."""
 
 
-async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> list[PlannedNote]:
-    """Return what an import would do with each note. Read-only."""
+async def plan(
+    app: App, raw: Sequence[Mapping[str, Any]], project: Project, *, assigned: bool = False
+) -> list[PlannedNote]:
+    """Return what an import into a project would do with each note. Read-only.
+
+    Records of other projects stay with these. With ``assigned``, those of unknown projects are meant for ``project``.
+    """
     key = await asyncio.to_thread(export_key, app.home.root)
     found = await asyncio.to_thread(lambda: [parse_note(one) for one in raw])
     numbers = {uid: number for number, uid in (await transfer.keys(app.database)).items()}
     about = {one.record.uid: numbers[one.record.uid] for one in found if one.record and one.record.uid in numbers}
     stored = await memories.get_many(app.database, list(about.values()))
+    owners = {one.record.project for one in found if one.record and one.record.project}
+    targets = {owner: await target_project(app.database, owner, project) for owner in owners}
     planned = []
     async with app.database.write() as tx:
         held = await captures.in_quarantine(tx, list(stored))
         for one in found:
             memory = stored.get(about.get(one.record.uid, 0)) if one.record else None
-            planned.append(await _planned(tx, one, memory, key, project, held))
+            target = targets[one.record.project] if one.record and one.record.project else project
+            target = target or (project if assigned else None)
+            planned.append(replace(await _planned(tx, one, memory, key, target, held), project=target or project))
     decided = _refuse_duplicates(planned)
     if not app.recall_context().settings.poisoning:
         return decided
-    return await asyncio.to_thread(lambda: [_checked(one, project) for one in decided])
+    return await asyncio.to_thread(lambda: [_checked(one) for one in decided])
 
 
-def _checked(planned: PlannedNote, project: Project) -> PlannedNote:
+def _checked(planned: PlannedNote) -> PlannedNote:
     """Return ``planned``, with a ``suspicion`` if its text would be stored and may be poisoned."""
     if planned.state not in IMPORTED:
         return planned
-    return replace(planned, suspicion=of_verdict(screen(candidate_of(planned.note, project, Origin.TOOL))))
+    return replace(planned, suspicion=of_verdict(screen(candidate_of(planned, Origin.TOOL))))
 
 
 def parse_note(raw: Mapping[str, Any]) -> ImportedNote:
@@ -147,7 +165,12 @@ def _refuse_duplicates(planned: Sequence[PlannedNote]) -> list[PlannedNote]:
 
 
 async def _planned(
-    tx: aiosqlite.Connection, one: ImportedNote, memory: Memory | None, key: bytes, project: Project, held: set[int]
+    tx: aiosqlite.Connection,
+    one: ImportedNote,
+    memory: Memory | None,
+    key: bytes,
+    project: Project | None,
+    held: set[int],
 ) -> PlannedNote:
     if one.problem:
         return PlannedNote(one, State.REFUSED, reason=one.problem)
@@ -156,7 +179,8 @@ async def _planned(
         return PlannedNote(one, State.REFUSED, memory, f"memory {memory.id} is in quarantine")
     if one.record is not None and is_signed and not one.statement:
         return _plan_signed(one, one.record, memory)
-    known = await captures.is_known(tx, candidate_of(one, project, Origin.TOOL))
+    new = PlannedNote(one, State.NEW if one.record is None or is_signed else State.FOREIGN, project=project)
+    known = await captures.is_known(tx, candidate_of(new, Origin.TOOL))
     if memory is not None and one.record is not None:
         planned = _plan_edited(one, one.record, memory, is_signed=is_signed)
         # A waiting edit can still be vouched for by a new import; a waiting conflict is decided in the review.
@@ -165,7 +189,11 @@ async def _planned(
             return PlannedNote(one, State.KNOWN, memory)
         return planned
     warning = f"only its first {MAX_RECORD_LENGTH} characters are imported" if len(one.text) > MAX_RECORD_LENGTH else ""
-    return PlannedNote(one, State.KNOWN if known else State.NEW, reason=warning)
+    if known:
+        return PlannedNote(one, State.KNOWN, reason=warning)
+    if project is None and one.record is not None and one.record.project is not None:
+        return PlannedNote(one, State.ELSEWHERE, reason=one.record.project.name)
+    return replace(new, reason=warning)
 
 
 async def _is_stored(tx: aiosqlite.Connection, text: str, memory: Memory) -> bool:
@@ -242,15 +270,16 @@ def as_answer(planned: PlannedNote) -> wire.PlannedNote:
     }
 
 
-def candidate_of(one: ImportedNote, project: Project, origin: Origin) -> Candidate:
+def candidate_of(planned: PlannedNote, origin: Origin) -> Candidate:
     """Return a note as a candidate. Its kind, reason, tags and date are what the file claims."""
+    one, project = planned.note, planned.project
     claimed = one.record.memory if one.record else None
     kind = _claim(one, "kind", claimed.kind if claimed else "")
     text = clean(one.text).strip()
     content = cut(text, MAX_RECORD_LENGTH)
     at = claimed.said_at if claimed else _time(one.claims.get("said"))
     tags = claimed.tags if claimed else one.claims.get("tags") or ()
-    source = one.record.uid if one.record else f"{project.id}/{one.name}"
+    source = one.record.uid if one.record else f"{project.id if project else ''}/{one.name}"
     return Candidate(
         kind=kind if kind in KINDS and kind != "meta" else "learning",
         summary=cut(" ".join(text.split()), SUMMARY_LENGTH),
@@ -261,7 +290,7 @@ def candidate_of(one: ImportedNote, project: Project, origin: Origin) -> Candida
         raw_confidence=1.0 if origin is Origin.USER else Strength.IMPLIED.prior,
         extractor=EXTRACTOR,
         time=min(time(), max(0.0, at)),
-        scope=Scope.PROJECT,
+        scope=claimed.scope if claimed else Scope.PROJECT,
         rationale=clean(_claim(one, "reason", claimed.rationale if claimed else "")),
         branch=_claim(one, "branch", claimed.branch if claimed else "")[:1000],
         tags=tuple(clean(str(tag))[:200] for tag in list(tags)[:50]) if isinstance(tags, (list, tuple)) else (),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import time
 from typing import Any
 from uuid import uuid4
 
@@ -17,45 +18,56 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, keep
 from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.kinds import KINDS
 from subconscious.domain.link_types import LINK_TYPES
 from subconscious.domain.model import Admission, Candidate, Decision, Link, Memory, Origin, Verdict
 from subconscious.files.import_plan import PlannedNote, State, as_answer, candidate_of, parse_note, plan
 from subconscious.files.record import RECORDED_COLUMNS, Owner, Record, export_key, is_ours
 from subconscious.memories import corrections as correcting
 from subconscious.memories import poisoning_recheck
+from subconscious.memories.memory_commands import MAX_RECORD_LENGTH
 from subconscious.poisoning import check
 from subconscious.poisoning.gate import apply_verdict, screen
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import as_candidate
 from subconscious.redaction.cleaning import clean
-from subconscious.store import captures, memories, projects, transfer, unconfirmed
+from subconscious.store import captures, events, memories, projects, transfer, unconfirmed
 from subconscious.store.capture_rows import QUARANTINED, SessionRef
 from subconscious.store.projects import Project
 from subconscious.store.rows import content_hash
 from subconscious.supersession import merging
 from subconscious.system.projects import Identity
-from subconscious.text.wording import CONTENT_LENGTH
+from subconscious.text.wording import CONTENT_LENGTH, SUMMARY_LENGTH
+from subconscious.text.words import cut
 from subconscious.wire.files import ImportedNote, NoteOutcome
 
 FROM_FILE = "it comes from a file: a person must approve it"
 CONFLICT = "it was edited in a file, and the memory has changed since the export: a person decides which one applies"
 LONG_EDIT = f"it was edited in a file and has more than {CONTENT_LENGTH} characters: a person must approve it"
 LABELS = "its kind and tags change only if you import it without --yes and answer that you vouch for it"
+ARCHIVED = "it is archived: an approval would bring it back, so it is imported only if you vouch for it"
+VOUCHED = "a person vouched for it"
 RESTORED = "restored from an export of this store"
+FOREIGN = "restored from an export that you vouched for"
+"""The reason of the events that created these memories; only between these, such an export may restore links."""
 
 UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}
 
 
 async def import_notes(
-    app: App, raw: Sequence[Mapping[str, Any]], project: Project, *, vouched: bool = False
+    app: App, raw: Sequence[Mapping[str, Any]], project: Project, *, vouched: bool = False, assigned: bool = False
 ) -> list[ImportedNote]:
     """Import notes; return the result of each, in the order of ``raw``. Only a person may request this."""
-    planned = await plan(app, raw, project)
+    planned = await plan(app, raw, project, assigned=assigned)
     results: dict[int, NoteOutcome] = {}
     signed = [(at, one) for at, one in enumerate(planned) if one.state is State.RESTORE]
     results |= await _restore_records(app, signed, project)
-    unsigned = [(at, one) for at, one in enumerate(planned) if one.state in (State.NEW, State.CONFLICT)]
+    unsigned: list[tuple[int, PlannedNote]] = []
     for at, one in enumerate(planned):
+        if one.state is State.FOREIGN and not vouched and one.note.record and one.note.record.status == "archived":
+            results[at] = {"became": "left out", "memory_id": None, "reason": ARCHIVED}
+        elif one.state in (State.NEW, State.FOREIGN, State.CONFLICT):
+            unsigned.append((at, one))
         if one.state is State.EDITED:
             if vouched and len(one.note.statement) <= CONTENT_LENGTH:
                 results[at] = await _correct(app, one)
@@ -63,7 +75,12 @@ async def import_notes(
                 unsigned.append((at, one))
             else:
                 results[at] = {"became": "refused", "memory_id": None, "reason": LABELS}
-    results |= await _store_or_queue(app, unsigned, project, vouched=vouched)
+    if vouched:
+        trusted = await asyncio.to_thread(_restorable, unsigned, checked=app.recall_context().settings.poisoning)
+        results |= await _restore_records(app, trusted, project)
+    rest = [(at, one) for at, one in unsigned if at not in results]
+    for group in _by_project(rest).values():
+        results |= await _store_or_queue(app, group, vouched=vouched)
     return [{**as_answer(one), **results.get(at, UNCHANGED)} for at, one in enumerate(planned)]
 
 
@@ -92,14 +109,18 @@ async def _restore_records(
     """Restore memories that this store exported, after redacting and checking their texts again."""
     if not chosen:
         return {}
-    records = [one.note.record for _, one in chosen if one.note.record]
-    owners = {record.project.id: await _owner(app, record.project) for record in records if record.project}
-    restored = await asyncio.to_thread(_cleaned, records, owners, checked=app.recall_context().settings.poisoning)
+    targets: list[tuple[PlannedNote, str | None]] = []
+    for _, one in chosen:
+        owner = one.note.record.project if one.note.record else None
+        target = one.project if one.state is not State.RESTORE else await _owner(app, owner) if owner else None
+        targets.append((one, target.id if owner and target else None))
+    restored = await asyncio.to_thread(_cleaned, targets, checked=app.recall_context().settings.poisoning)
     results: dict[int, NoteOutcome] = {}
     quarantined: list[int] = []
     async with app.database.write() as tx:
-        for (at, _), (memory, record, verdict) in zip(chosen, restored, strict=True):
-            stored = await _restore_memory(tx, memory, record, project)
+        for (at, one), (memory, record, verdict) in zip(chosen, restored, strict=True):
+            reason = "" if one.state is State.RESTORE else FOREIGN
+            stored = await _restore_memory(tx, memory, record, project, reason)
             archived, _ = await poisoning_recheck.note_check(tx, stored, verdict) if verdict else ([], False)
             quarantined += archived
             results[at] = {"became": "quarantined" if stored.id in archived else "restored", "memory_id": stored.id}
@@ -109,23 +130,69 @@ async def _restore_records(
 
 
 def _cleaned(
-    records: Sequence[Record], owners: Mapping[str, Project], *, checked: bool
+    targets: Sequence[tuple[PlannedNote, str | None]], *, checked: bool
 ) -> list[tuple[Memory, Record, Verdict | None]]:
-    """Return the records as memories, redacted and checked by the current rules. CPU-bound: run it in a thread."""
+    """Return notes as memories of projects, redacted and checked by the current rules.
+
+    CPU-bound: run it in a thread.
+    """
     cleaned: list[tuple[Memory, Record, Verdict | None]] = []
-    for record in records:
-        memory = _memory(record, owners)
-        cleaned.append((memory, record, screen(as_candidate(memory), check) if checked else None))
+    for one, project_id in targets:
+        assert one.note.record is not None  # noqa: S101 - only records are restored
+        memory = _memory(one.note.record, project_id)
+        memory = memory if one.state is State.RESTORE else _as_vouched(memory, one)
+        cleaned.append((memory, one.note.record, screen(as_candidate(memory), check) if checked else None))
     return cleaned
 
 
-def _memory(record: Record, owners: Mapping[str, Project]) -> Memory:
+def _restorable(chosen: Sequence[tuple[int, PlannedNote]], *, checked: bool) -> list[tuple[int, PlannedNote]]:
+    """Return the new notes with a record that nothing is suspicious in. CPU-bound: run it in a thread."""
+    with_record = [(at, one) for at, one in chosen if one.note.record and one.memory is None]
+    memories_of = _cleaned([(one, one.project.id if one.project else None) for _, one in with_record], checked=checked)
+    vouched = Admission(Decision.AUTO, 1.0, VOUCHED)
+    return [
+        pair
+        for pair, (_, _, verdict) in zip(with_record, memories_of, strict=True)
+        if verdict is None or apply_verdict(vouched, verdict).decision is Decision.AUTO
+    ]
+
+
+def _as_vouched(memory: Memory, one: PlannedNote) -> Memory:
+    """Return the memory of a record that a person vouches for, with the edits in its note, which are their words.
+
+    The transcript is on another machine: what has its path here is another file.
+    """
+    kind, tags = one.note.labels
+    category = memory.category if kind == memory.kind else KINDS[kind].category
+    said_at = min(memory.said_at, time())
+    memory = replace(memory, kind=kind, category=category, tags=tags, transcript="", said_at=said_at)
+    if not one.note.statement:
+        return memory
+    content = cut(one.note.statement, MAX_RECORD_LENGTH)
+    summary = cut(" ".join(content.split()), SUMMARY_LENGTH)
+    return replace(
+        memory,
+        summary=summary,
+        content=content,
+        content_hash=content_hash(content),
+        origin=Origin.USER,
+        confidence=1.0,
+    )
+
+
+def _by_project(chosen: Sequence[tuple[int, PlannedNote]]) -> dict[str, list[tuple[int, PlannedNote]]]:
+    found: dict[str, list[tuple[int, PlannedNote]]] = {}
+    for at, one in chosen:
+        found.setdefault(one.project.id if one.project else "", []).append((at, one))
+    return found
+
+
+def _memory(record: Record, project: str | None) -> Memory:
     values = {name: getattr(record.memory, name) for name in RECORDED_COLUMNS}
     for name in ("summary", "content", "rationale", "evidence", "intent"):
         values[name] = _clean_again(values[name])
     for name in ("tags", "files"):
         values[name] = tuple(map(_clean_again, values[name]))
-    project = owners[record.project.id].id if record.project else None
     return Memory(id=0, project_id=project, content_hash=content_hash(values["content"]), **values)
 
 
@@ -145,15 +212,17 @@ async def _owner(app: App, owner: Owner) -> Project:
     )
 
 
-async def _restore_memory(tx: aiosqlite.Connection, memory: Memory, record: Record, project: Project) -> Memory:
-    stored_memory = await memories.insert(tx, memory, "user")
+async def _restore_memory(
+    tx: aiosqlite.Connection, memory: Memory, record: Record, project: Project, reason: str
+) -> Memory:
+    stored_memory = await memories.insert(tx, memory, "user", reason=reason)
     if record.fading is not None:
         await transfer.restore_decay(tx, stored_memory.id, record.fading.model_dump())
     if record.waiting:
         # An unconfirmed memory is confirmed through its capture, which gets a new key: the old key may be purged.
         candidate = as_candidate(stored_memory)
         candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"restored {stored_memory.id}"))
-        admission = Admission(Decision.REVIEW, stored_memory.confidence, RESTORED, reservation="")
+        admission = Admission(Decision.REVIEW, stored_memory.confidence, reason or RESTORED, reservation="")
         place = SessionRef(stored_memory.project_id or project.id, stored_memory.session_id)
         number = await captures.insert(tx, candidate, admission, place, unconfirmed.DAYS, "user")
         if number is not None:
@@ -161,17 +230,24 @@ async def _restore_memory(tx: aiosqlite.Connection, memory: Memory, record: Reco
     return stored_memory
 
 
-async def restore_links(app: App, raw: Sequence[Mapping[str, Any]]) -> int:
-    """Restore links, corrections and merges between stored memories; return how many."""
+async def restore_links(app: App, raw: Sequence[Mapping[str, Any]], *, vouched: bool = False) -> int:
+    """Restore links, corrections and merges between stored memories; return how many.
+
+    With ``vouched``, records of other stores are included, but only between memories that came from such records: a
+    file must not end or change what this store learned.
+    """
     key = await asyncio.to_thread(export_key, app.home.root)
     found = await asyncio.to_thread(lambda: [parse_note(one) for one in raw])
-    signed = [one.record for one in found if one.record and is_ours(one.record, key)]
+    records = [(one.record, is_ours(one.record, key)) for one in found if one.record]
+    came = await events.subjects_by_reason(app.database, "create", "memory", [FOREIGN])
     done = 0
     async with app.database.write() as tx:
         numbers = {uid: number for number, uid in (await transfer.keys_within(tx)).items()}
-        for record in signed:
-            if record.uid in numbers:
-                done += await _restore_links_of(tx, record, numbers)
+        foreign = {uid: number for uid, number in numbers.items() if str(number) in came.get(FOREIGN, ())}
+        for record, is_signed in records:
+            known = numbers if is_signed else foreign if vouched else {}
+            if record.uid in known:
+                done += await _restore_links_of(tx, record, known)
     return done
 
 
@@ -194,14 +270,17 @@ async def _restore_links_of(tx: aiosqlite.Connection, record: Record, numbers: M
 
 
 async def _store_or_queue(
-    app: App, chosen: Sequence[tuple[int, PlannedNote]], project: Project, *, vouched: bool
+    app: App, chosen: Sequence[tuple[int, PlannedNote]], *, vouched: bool
 ) -> dict[int, NoteOutcome]:
-    """Queue notes of unknown authors for review, or store them as statements of the person who vouches for them."""
-    if not chosen:
-        return {}
+    """Queue notes of unknown authors for review, or store them as statements of the person who vouches for them.
+
+    All notes concern the same project.
+    """
     ctx = app.recall_context()
+    project = chosen[0][1].project
+    assert project is not None  # noqa: S101 - every planned note has one
     admitted = await asyncio.to_thread(
-        lambda: [_admission(one, project, vouched=vouched, checked=ctx.settings.poisoning) for _, one in chosen]
+        lambda: [_admission(one, vouched=vouched, checked=ctx.settings.poisoning) for _, one in chosen]
     )
     repeats = await merging.repeated(ctx, admitted, project.id)
     provenance = Provenance(SessionRef(project.id, None), agent="import", actor="user")
@@ -227,12 +306,12 @@ async def _outcome(tx: aiosqlite.Connection, kept: Sequence[tuple[int, Memory | 
     return outcome
 
 
-def _admission(one: PlannedNote, project: Project, *, vouched: bool, checked: bool) -> tuple[Candidate, Admission]:
+def _admission(one: PlannedNote, *, vouched: bool, checked: bool) -> tuple[Candidate, Admission]:
     """Return a note's candidate, and whether to store or review it. Conflicts and long edits are always reviewed."""
-    is_own_statement = vouched and one.state is State.NEW
-    candidate = candidate_of(one.note, project, Origin.USER if vouched else Origin.TOOL)
+    is_own_statement = vouched and one.state in (State.NEW, State.FOREIGN)
+    candidate = candidate_of(one, Origin.USER if vouched else Origin.TOOL)
     if is_own_statement:
-        admission = Admission(Decision.AUTO, 1.0, "a person vouched for it")
+        admission = Admission(Decision.AUTO, 1.0, VOUCHED)
     else:
         reason = {State.CONFLICT: CONFLICT, State.EDITED: LONG_EDIT if vouched else FROM_FILE}.get(one.state, FROM_FILE)
         about = f" (memory {one.memory.id})" if one.memory else ""

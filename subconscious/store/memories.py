@@ -31,7 +31,12 @@ CAPTURE_STATE = f"SELECT {SHOWN_STATUS} AS status, memory_id FROM implicit_captu
 
 
 async def insert(
-    tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "", number: int | None = None
+    tx: aiosqlite.Connection,
+    memory: Memory,
+    actor: str = "daemon",
+    act: str = "",
+    number: int | None = None,
+    reason: str = "",
 ) -> Memory:
     """Store a memory, its full text and its event; return it with its id (``memory.id`` is ignored).
 
@@ -42,7 +47,15 @@ async def insert(
     await tx.execute(*insertion("memories", column_values(kept)))
     await full_text.reindex(tx, kept)
     await events.record(
-        tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=column_values(kept), act=act
+        tx,
+        "create",
+        "memory",
+        kept.id,
+        actor=actor,
+        session_id=kept.session_id,
+        reason=reason,
+        after=column_values(kept),
+        act=act,
     )
     return kept
 

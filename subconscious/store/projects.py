@@ -114,6 +114,16 @@ async def named(database: Database, name: str) -> list[Project]:
     return [Project(**dict(row)) for row in rows]
 
 
+async def similar(database: Database, other: Project) -> list[Project]:
+    """Return the projects that have the id, the folder, the first commit or the remote of ``other``, oldest first."""
+    rows = await database.rows(
+        "SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?1 OR root = ?2"
+        " OR (first_commit = ?3 AND ?3 <> '') OR (remote = ?4 AND ?4 <> '') ORDER BY created_at",
+        (other.id, other.root, other.first_commit, other.remote),
+    )
+    return [Project(**dict(row)) for row in rows]
+
+
 async def root(database: Database, project_id: str) -> str:
     """Return a project's folder, "" if the project is unknown."""
     rows = await database.rows("SELECT root FROM projects WHERE id = ?", (project_id,))

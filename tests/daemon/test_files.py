@@ -20,8 +20,9 @@ from subconscious.domain.model import Admission, Decision, Link, Memory, Origin,
 from subconscious.embeddings.background import Embedding
 from subconscious.files import export, import_plan, importing
 from subconscious.files.folder import open_folder
+from subconscious.files.owners import target_project
 from subconscious.files.reading import Item, read_export
-from subconscious.files.record import Record
+from subconscious.files.record import Owner, Record
 from subconscious.files.vault import update
 from subconscious.history import undoing
 from subconscious.poisoning.suspicions import as_candidate
@@ -86,7 +87,7 @@ def notes(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def imported(app: App, project: Project, offered: Sequence[dict[str, Any]], **args: bool) -> list[str]:
     fates = await importing.import_notes(app, offered, project, **args)
-    await importing.restore_links(app, offered)
+    await importing.restore_links(app, offered, vouched=args.get("vouched", False))
     return [fate["became"] or fate["state"] for fate in fates]
 
 
@@ -236,8 +237,145 @@ async def test_an_export_of_another_store_waits(app: App, project: Project) -> N
     records = await exported(app)
     await purged(app)
     (app.home.root / "export.key").unlink()
-    assert await states(app, project, notes(records)) == ["new"]
+    assert await states(app, project, notes(records)) == ["foreign"]
     assert await imported(app, project, notes(records)) == ["waits"]
+
+
+async def of_another_store(app: App) -> list[dict[str, Any]]:
+    """Export everything, and make this the empty store of another machine: it has neither memories nor the key."""
+    records = await exported(app)
+    await purged(app)
+    (app.home.root / "export.key").unlink()
+    return records
+
+
+async def test_an_export_of_another_store_keeps_its_statuses_and_links(app: App, project: Project) -> None:
+    new = await stored(app, project, "Amounts are integer cents.", confidence=0.8, tags=("money",), pinned=True)
+    old = await stored(app, project, "Amounts are floats.", created_at=NOON - 1)
+    await stored(app, project, "Deploys are frozen.", archived_at=NOON + 5, origin=Origin.USER)
+    await stored(app, project, "Answer in German.", project_id=None, scope=Scope.USER, kind="preference")
+    await _unconfirmed(app, project, "The parser keeps comments.")
+    async with app.database.write() as tx:
+        await links.add(tx, Link(0, new.id, old.id, "SUPERSEDES", "active", 0.9, "user", "said so", NOON), "user")
+        await links.add(tx, Link(0, old.id, new.id, "SUPPORTS", "refused", 0.5, "rules", "", NOON), "user")
+        await corrections.record(tx, Correction(old.id, "superseded", new.id, "wrong"), "user")
+    before = await of_another_store(app)
+    assert await states(app, project, notes(before)) == ["foreign"] * 5
+    assert await imported(app, project, notes(before), vouched=True) == ["restored"] * 5
+    after = await exported(app)
+    for one in before:
+        one["memory"]["transcript"] = ""  # it is not on this machine
+    assert without_ids(after) == without_ids(before)
+    assert [one["waiting"] for one in after].count(True) == 1
+    assert await imported(app, project, notes(before), vouched=True) == ["unchanged"] * 5
+    assert await exported(app) == after
+
+
+async def test_an_edited_note_of_another_store_keeps_its_status(app: App, project: Project) -> None:
+    await stored(app, project, "Deploys are frozen.", archived_at=NOON + 5, origin=Origin.ASSISTANT, kind="learning")
+    (record,) = await of_another_store(app)
+    edited = Item("n", record, "Deploys were frozen in May.", {"kind": "decision"}).as_request()
+    assert await imported(app, project, [edited], vouched=True) == ["restored"]
+    (after,) = await exported(app)
+    found = after["memory"]
+    assert (found["content"], found["summary"]) == ("Deploys were frozen in May.",) * 2
+    assert (found["archived_at"], found["origin"], found["kind"]) == (NOON + 5, "user", "decision")
+
+
+async def test_archived_notes_do_not_come_back_by_a_review(app: App, project: Project) -> None:
+    await stored(app, project, "Deploys are frozen.", archived_at=NOON + 5)
+    await stored(app, project, "Answer in German.", project_id=None, scope=Scope.USER, kind="preference")
+    records = await of_another_store(app)
+    assert await imported(app, project, notes(records)) == ["left out", "waits"]
+    (capture,) = await captures.listing(app.database)
+    assert (capture["content"], capture["scope"]) == ("Answer in German.", "user")
+    assert await imported(app, project, notes(records), vouched=True) == ["restored", "known"]
+
+
+@pytest.mark.parametrize("column", ["content", "evidence"])
+async def test_an_attack_in_another_stores_export_is_set_apart(app: App, project: Project, column: str) -> None:
+    harmless = {"evidence": "We said so.", "project_id": None, "scope": Scope.USER}
+    await stored(app, project, f"Amounts are cents. {ATTACK if column == 'content' else ''}", **harmless)
+    (record,) = await of_another_store(app)
+    record["memory"][column] = record["memory"][column] if column == "content" else ATTACK
+    await imported(app, project, notes([record]), vouched=True)
+    assert ATTACK not in json.dumps(await exported(app))
+
+
+async def test_links_of_another_stores_export_do_not_reach_other_memories(app: App, project: Project) -> None:
+    mine = await stored(app, project, "Amounts are integer cents.")
+    await stored(app, project, "Amounts are floats.")
+    records = await exported(app)
+    link = {"type": "SUPERSEDES", "status": "active", "confidence": 1, "created_by": "user", "created_at": 1.0}
+    correction = {"replacement": None, "way": "wrong", "created_at": 1.0}
+    forged = records[1] | {"memory": records[1]["memory"] | {"created_at": NOON - 9}, "uid": "f" * 32}
+    forged |= {"links": [{"target": records[0]["uid"], **link}]}
+    theft = records[0] | {"corrections": [correction], "links": [{"target": records[1]["uid"], **link}]}
+    await imported(app, project, notes([forged, theft]), vouched=True)
+    assert [one["links"] or one["corrections"] for one in await exported(app)][:2] == [[], []]
+    assert (await memories.get(app.database, mine.id)).archived_at is None
+
+
+async def test_notes_of_other_projects_go_there_or_are_left_out(app: App, project: Project, tmp_path: Path) -> None:
+    shop = Identity(root=str(tmp_path / "shop"), name="shop", first_commit="a" * 40)
+    blog = Identity(root=str(tmp_path / "blog"), name="blog", first_commit="b" * 40)
+    for identity in (shop, blog):
+        await stored(app, await find_or_create(app.database, identity), f"The {identity.name} has its own tests.")
+    await stored(app, project, "Amounts are integer cents.")
+    records = await of_another_store(app)
+    here = await find_or_create(app.database, Identity(root=str(tmp_path / "x"), name="x", first_commit="c" * 40))
+    clone = replace(shop, root=str(tmp_path / "clone"), remote=shop.root)
+    known = await find_or_create(app.database, clone)
+    planned = await import_plan.plan(app, notes(records), here)
+    assert [str(one.state) for one in planned] == ["foreign", "elsewhere", "foreign"]
+    assert import_plan.as_answer(planned[1])["reason"] == "blog"
+    assert await imported(app, here, notes(records)) == ["waits", "elsewhere", "waits"]
+    owners = [capture["project_id"] for capture in await captures.listing(app.database)]
+    assert sorted(owners) == sorted([known.id, project.id])
+    there = await find_or_create(app.database, replace(blog, root=str(tmp_path / "elsewhere")))
+    assert await imported(app, there, notes(records), vouched=True) == ["known", "restored", "known"]
+    (only,) = await exported(app)
+    assert (only["memory"]["content"], only["project"]["id"]) == ("The blog has its own tests.", there.id)
+
+
+async def test_a_named_folder_gets_notes_of_unknown_projects(app: App, project: Project, tmp_path: Path) -> None:
+    gone = await find_or_create(app.database, Identity(root=str(tmp_path / "old name"), name="old name"))
+    await stored(app, gone, "Amounts are integer cents.")
+    records = await of_another_store(app)
+    assert await states(app, project, notes(records)) == ["elsewhere"]
+    assert await imported(app, project, notes(records), vouched=True, assigned=True) == ["restored"]
+    assert [one["project"]["id"] for one in await exported(app)] == [project.id]
+
+
+GIT = Identity(root="/a/shop", name="shop", remote="git.test/a/shop", first_commit="a" * 40)
+SAME = {
+    "same": GIT,
+    "cloned to another folder": replace(GIT, root="/b/store", name="store"),
+    "cloned without a history": replace(GIT, root="/b/shop", first_commit="d" * 40),
+    "cloned from a folder": replace(GIT, root="/b/store", name="store", remote=""),
+    "forked under its name": replace(GIT, root="/b/shop", remote="git.test/b/shop"),
+    "not yet identified": replace(GIT, root="/b/Shop", name="Shop", remote="", first_commit=""),
+}
+OTHER = {
+    "made from the same template": replace(GIT, root="/b/blog", name="blog", remote="git.test/a/blog"),
+    "called the same": replace(GIT, root="/b/shop", remote="", first_commit="b" * 40),
+    "another folder": Identity(root="/b/blog", name="blog"),
+}
+
+
+@pytest.mark.parametrize("which", [*SAME, *OTHER])
+async def test_the_project_of_a_record_is_found_by_its_repository(app: App, which: str) -> None:
+    here = await find_or_create(app.database, (SAME | OTHER)[which])
+    owner = Owner(id="p0", name=GIT.name, root=GIT.root, remote=GIT.remote, first_commit=GIT.first_commit)
+    assert await target_project(app.database, owner, here) == (here if which in SAME else None)
+
+
+async def test_a_name_alone_identifies_only_the_project_of_the_command(app: App, tmp_path: Path) -> None:
+    owner = Owner(id="p0", name="notes", root="/home/me/notes")
+    there = await find_or_create(app.database, Identity(root="/Users/me/notes", name="notes"))
+    other = await find_or_create(app.database, Identity(root="/Users/me/other", name="other"))
+    assert await target_project(app.database, owner, there) == there
+    assert await target_project(app.database, owner, other) is None
 
 
 async def test_a_vouched_note_has_the_origin_user(app: App, project: Project) -> None:

@@ -60,6 +60,35 @@ def test_export_purge_import(running: Home, project: Path, tmp_path: Path, capsy
     assert "There is nothing to import." in run(running, project, "import", str(out))
 
 
+def test_an_export_of_another_store_is_restored_in_its_own_project(
+    running: Home, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, other, same = tmp_path / "vault", tmp_path / "other", tmp_path / "clone" / "project"
+    for folder in (other, same):
+        folder.mkdir(parents=True)
+    ended = "Deploys are frozen until the audit."
+    terminal.call(running, "remember", text=ended, cwd=str(project))
+    (old,) = [one for one in wire.call(running, "list", {"cwd": str(project)})["memories"] if one["content"] == ended]
+    terminal.call(running, "archive", ids=[old["id"]], cwd=str(project))
+    assert main(["export", "--out", str(out)]) == 0
+    terminal.call(running, "purge", all=True, everywhere=True)
+    (running.root / "export.key").unlink()
+    shown = " ".join(run(running, other, "import", str(out)).split())
+    assert f"2 notes of other projects left out (project). To import them: `subconscious import {out}` in" in shown
+    assert "There is nothing to import." in shown
+    assert listed(running, other) == []
+    shown = " ".join(run(running, same, "import", str(out), answers="yy").split())
+    assert "2 notes from another store's export" in shown
+    assert "restored 2" in shown
+    assert listed(running, same) == [(RULE, "user")]
+    assert "There is nothing to import." in run(running, same, "import", str(out))
+    terminal.call(running, "purge", all=True, everywhere=True)
+    shown = " ".join(run(running, same, "import", str(out), answers="yn").split())
+    assert "waits 1 left out 1" in shown
+    assert "1 archived memory left out: to import it" in shown
+    assert listed(running, same) == []
+
+
 def test_an_edited_note_is_shown_and_corrects_its_memory(running: Home, project: Path, tmp_path: Path) -> None:
     out = tmp_path / "vault"
     assert main(["export", "--out", str(out)]) == 0

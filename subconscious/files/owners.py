@@ -1,0 +1,46 @@
+"""Finds the project of this store that the record of an export belongs to.
+
+A record from another state folder or machine names its project by a folder and an id that may mean nothing here, and by
+the first commit and the remote of its repository, which are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from subconscious.files.record import Owner
+from subconscious.store import projects
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+
+
+async def target_project(database: Database, owner: Owner, here: Project) -> Project | None:
+    """Return the project of a record; None if this store does not have it, or can't tell which one it is.
+
+    ``here`` is the project that the import was started in. Only there a name is enough, for folders without Git.
+    """
+    wanted = Project(**owner.model_dump())
+    known = await projects.similar(database, wanted)
+    same = [one for one in known if one.id == wanted.id]
+    if same:
+        return same[0]
+    if _is_same(wanted, here) or _has_same_name(wanted, here):
+        return here
+    same = [one for one in known if _is_same(wanted, one)]
+    return same[0] if len(same) == 1 else None
+
+
+def _is_same(one: Project, other: Project) -> bool:
+    """Whether two projects are the same repository, or the same folder without Git.
+
+    Repositories made from one template share their first commit. They differ in their remotes and their names.
+    """
+    if one.remote == other.remote != "":
+        return True
+    if not (one.first_commit and other.first_commit):
+        return one.root == other.root
+    has_two_remotes = one.remote != "" and other.remote != ""
+    return one.first_commit == other.first_commit and (not has_two_remotes or one.name == other.name)
+
+
+def _has_same_name(one: Project, other: Project) -> bool:
+    """Whether two projects have the same name, and no first commits that could tell them apart."""
+    return not (one.first_commit and other.first_commit) and one.name.casefold() == other.name.casefold()
