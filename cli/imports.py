@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
+from uuid import uuid4
 
 from subconscious.domain.errors import RequestError
 
@@ -148,10 +149,11 @@ def _carry_out(
     results: list[ImportFileResult] = []
     stopped = False
     total = sum(file["bytes"] - file["read"] for file in chosen)
+    act = uuid4().hex
     with Progress("Importing", total, shown=bool(chosen) and not options.json) as progress:
         try:
             for file in chosen:
-                results.extend(_read(file, project, vouched))
+                results.extend(_read(file, project, vouched, act))
                 progress.advance(file["bytes"] - file["read"], Path(file["path"]).name)
         except KeyboardInterrupt:
             stopped = True
@@ -160,10 +162,10 @@ def _carry_out(
     return STOPPED if stopped else 0
 
 
-def _read(file: SourceFile, folder: str | None, vouched: bool) -> Iterator[ImportFileResult]:
+def _read(file: SourceFile, folder: str | None, vouched: bool, act: str) -> Iterator[ImportFileResult]:
     more = True
     while more:
-        asked = {"transcript": file["path"], "cwd": folder, "vouched": vouched or None, "origin": "user"}
+        asked = {"transcript": file["path"], "cwd": folder, "vouched": vouched or None, "origin": "user", "act": act}
         result = ask("import_file", READING_SECONDS, **asked)
         yield result
         more = result["more"]
@@ -187,10 +189,16 @@ def _report(
         return
     if results:
         _print_results(total)
+        _print_undo(total, max(result["event"] for result in results))
     if queued:
         price.print_queued(queued)
     if stopped:
         print("Stopped. Nothing that was read is lost; run the same command to continue.")
+
+
+def _print_undo(total: Mapping[str, int], event: int) -> None:
+    if event and total["captured"] + total["queued"]:
+        print(f"To undo this import: subconscious undo --event {event}")
 
 
 def _print_results(total: Mapping[str, int]) -> None:

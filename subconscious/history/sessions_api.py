@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from time import time
 from typing import ClassVar
+
+from pydantic import Field
 
 from subconscious.app.request import Handler, refuse_forgery
 from subconscious.capture import explain
@@ -18,7 +21,8 @@ from subconscious.domain.model import Origin
 from subconscious.imports import importing, with_model
 from subconscious.poisoning.quarantine import IN_QUARANTINE
 from subconscious.poisoning.suspicions import noted, of_memories
-from subconscious.store import captures, handovers, memories, responses, sessions, surfaces
+from subconscious.store import captures, events, handovers, memories, responses, sessions, surfaces
+from subconscious.store.connect import shared_act
 from subconscious.surfacing.eligibility import is_heard
 from subconscious.wire import imports as wire_imports
 from subconscious.wire import sessions as wire
@@ -32,9 +36,16 @@ TOOL_NAME = re.compile(r"memory_[a-z]+")
 """The names of MCP tools. Only such a name is stored as the reason, so that the model can't store free text."""
 
 
+class PastArgs(Args):
+    """Arguments: requests with the same ``act`` are one import, and are undone together."""
+
+    act: str = Field(default="", max_length=32, pattern=r"^[0-9a-f]*$")
+
+
 class Past(Handler):
     """Requests about sessions: import transcripts, explain captures, list sessions and the memories shown to them."""
 
+    arguments: ClassVar[type[Args]] = PastArgs
     # A file can attribute any words to a person, so files are read only when a person asks for it.
     at_terminal: ClassVar[frozenset[str]] = frozenset({"capture", "import_file", "import_read"})
 
@@ -79,7 +90,7 @@ class Past(Handler):
         files = await importing.plan(self.app, args.paths, project)
         return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
 
-    async def cmd_import_file(self, args: Args) -> wire_imports.ImportFileResult:
+    async def cmd_import_file(self, args: PastArgs) -> wire_imports.ImportFileResult:
         """Import the next batch of a transcript, or a note. Only a person may request it.
 
         With ``vouched``, the statements of a note count as the person's own words.
@@ -87,8 +98,10 @@ class Past(Handler):
         refuse_forgery(args)
         if not self.app.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
-        result = await importing.import_file(self.app, Path(args.transcript), args.cwd, vouched=args.vouched)
-        return fields_of(wire_imports.ImportFileResult, result)
+        with shared_act(args.act):
+            result = await importing.import_file(self.app, Path(args.transcript), args.cwd, vouched=args.vouched)
+        newest = await events.newest_of_act(self.app.database, args.act)
+        return fields_of(wire_imports.ImportFileResult, replace(result, event=newest))
 
     async def cmd_import_read(self, args: Args) -> wire_imports.ImportReadResult:
         """Queue an imported session to be read by a model. Only a person may request it, because it costs money."""

@@ -39,7 +39,8 @@ class ImportResult:
     """The result of importing a file or a batch of it; ``skipped`` counts lines without a turn, by reason.
 
     ``repeated`` counts statements that are stored already, for instance from the same line in another file. ``more``
-    means that the file has further batches. ``reason`` says why the file can't be imported; "" if it can.
+    means that the file has further batches. ``reason`` says why the file can't be imported; "" if it can. ``event`` is
+    the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
     """
 
     path: str
@@ -54,6 +55,7 @@ class ImportResult:
     repeated: int = 0
     more: bool = False
     reason: str = ""
+    event: int = 0
 
 
 async def plan(app: App, paths: Sequence[str], folder: str) -> list[wire.SourceFile]:

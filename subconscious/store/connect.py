@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from copy import copy
 from functools import cached_property
@@ -34,6 +34,9 @@ Connector = Callable[[], sqlite3.Connection]
 CURRENT_ACT: ContextVar[str] = ContextVar("act", default="")
 """The act id of the running transaction: its events share this id, so that they are undone together."""
 
+_SHARED_ACT: ContextVar[str] = ContextVar("shared act", default="")
+"""The act id that the next transactions of the running task share; "" if each gets its own."""
+
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # Commits must survive the death of the process; a power failure may undo the latest ones.
@@ -47,6 +50,19 @@ PRAGMAS = (
 )
 
 SHRINK = "PRAGMA shrink_memory"
+
+
+@contextmanager
+def shared_act(act: str) -> Iterator[None]:
+    """Give all transactions of the running task the same act id, so that they are undone together; "" changes nothing.
+
+    A long operation, such as an import, has many transactions, between which others run.
+    """
+    token = _SHARED_ACT.set(act)
+    try:
+        yield
+    finally:
+        _SHARED_ACT.reset(token)
 
 
 class Database:
@@ -102,7 +118,7 @@ class Database:
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
         """Run a block as one transaction, which commits all changes or none. Blocks run one after the other."""
         async with self._turn:
-            token = CURRENT_ACT.set(uuid4().hex)
+            token = CURRENT_ACT.set(_SHARED_ACT.get() or uuid4().hex)
             # The connection's thread processes its queue in order, even if the caller is gone. If the caller is
             # cancelled during BEGIN, the rollback runs after BEGIN, so the next block never finds an open transaction.
             try:

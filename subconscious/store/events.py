@@ -147,6 +147,12 @@ async def of_act(tx: aiosqlite.Connection, event: Event) -> list[Event]:
     return [_opened(row) for row in rows]
 
 
+async def newest_of_act(database: Database, act: str) -> int:
+    """Return the id of the newest event of an act; 0 if there is none."""
+    rows = await database.rows("SELECT max(id) FROM events WHERE act = ? AND act <> ''", (act,))
+    return rows[0][0] or 0
+
+
 async def after(tx: aiosqlite.Connection, event: Event) -> list[Event]:
     """Return later events of the same subject, latest first."""
     rows = await tx.execute_fetchall(

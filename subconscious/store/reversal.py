@@ -53,8 +53,10 @@ class Step:
 def is_change(event: Event) -> bool:
     """Whether an event changed a value that undo can restore."""
     subject = SUBJECTS.get(event["subject"])
-    has_values = event["before"] is not None or event["after"] is not None
-    return subject is not None and has_values and event["action"] not in subject.notes | FINAL
+    if subject is None or event["action"] in subject.notes | FINAL:
+        return False
+    # Without a table, the first values replaced none that could be restored.
+    return event["before"] is not None or (event["after"] is not None and subject.table != "")
 
 
 def act_id(event: Event) -> str:
@@ -65,8 +67,9 @@ def act_id(event: Event) -> str:
 async def latest(database: Database, number: int, *, daemon: bool = False, project_id: str | None = None) -> list[int]:
     """Return the id of the newest event of each of the latest ``number`` acts, latest first.
 
-    Acts of the daemon are left out unless ``daemon`` is set. With ``project_id``, acts on other projects are skipped.
-    Raises RequestError if a purge, or a redaction by the user or the assistant, is among them.
+    Acts of the daemon are left out unless ``daemon`` is set. With ``project_id``, acts on other projects are skipped,
+    and so are acts that can't be undone. Raises RequestError if only the latest act is requested, and it is a purge, or
+    a redaction by the user or the assistant: an earlier one is not meant.
     """
     found: dict[str, int] = {}
     before = 2**62
@@ -74,8 +77,9 @@ async def latest(database: Database, number: int, *, daemon: bool = False, proje
         wanted = page if project_id is None else await subjects.events_of_project(database, page, project_id)
         for event in wanted:
             if (daemon or event["actor"] in ACTORS) and len(found) < number:
-                _refuse_final(event)
-                if is_change(event):
+                if number == 1:
+                    _refuse_final(event)
+                if is_change(event) and (number == 1 or not _is_legacy(event)):
                     found.setdefault(act_id(event), event["id"])
         before = page[-1]["id"]
     return list(found.values())
@@ -163,8 +167,12 @@ async def _undo_event(tx: aiosqlite.Connection, event: Event, reason: str) -> li
     return [step]
 
 
+def _is_legacy(event: Event) -> bool:
+    return event["subject"] == "capture" and not event["act"]
+
+
 def _refuse_legacy(event: Event) -> None:
-    if event["subject"] == "capture" and not event["act"]:
+    if _is_legacy(event):
         raise RequestError(
             f"event {event['id']} was recorded by an older version, which stored too little to undo it",
             f"try: subconscious review undo {event['subject_id']}",
@@ -239,8 +247,6 @@ async def _insert_again(
 
 async def _withdraw(tx: aiosqlite.Connection, subject: Subject, event: Event, row: dict[str, Any]) -> Step:
     """Revert the creation of a row."""
-    if not subject.table:
-        raise RequestError(f"event {event['id']} can't be undone: it does not contain the earlier values", "")
     key = row[subject.key]
     if subject.withdrawn is None:
         await tx.execute(f'DELETE FROM {subject.table} WHERE "{subject.key}" = ?', (key,))  # noqa: S608

@@ -61,7 +61,10 @@ class ImportPlanResult(TypedDict):
 
 
 class ImportFileResult(TypedDict):
-    """Response to the request ``import_file``: the result of one batch. ``more``: the file has further batches."""
+    """Response to the request ``import_file``: the result of one batch. ``more``: the file has further batches.
+
+    ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    """
 
     path: str
     sort: str
@@ -75,6 +78,7 @@ class ImportFileResult(TypedDict):
     repeated: int
     more: bool
     reason: str
+    event: int
 
 
 class ImportReadResult(TypedDict):

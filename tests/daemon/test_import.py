@@ -64,6 +64,43 @@ def test_a_second_run_changes_nothing(running: Home, tmp_path: Path) -> None:
     assert [row["read"] == row["bytes"] for row in planned] == [True, True]
 
 
+def test_an_import_is_undone_as_a_whole(running: Home, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "0001-cents.md"
+    note.parent.mkdir()
+    note.write_text("# 1. Tests\n\n## Decision\n\nWe run all tests on every branch.\n")
+    files = [
+        transcript(tmp_path / "a", "Tidy the invoices.", DECISION),
+        transcript(tmp_path / "b", LINTER, DECISION, "No, we keep amounts as floats.", name="22222222-bbbb", day=3),
+        note,
+    ]
+    terminal.call(running, "remember", text="Use tabs in makefiles.", cwd="/gone/shop")
+    before = memories_at(running, "/gone/shop")
+    results = [imported(running, file, act="ab" * 16, cwd="/gone/shop") for file in files]
+    assert sum(result["captured"] + result["queued"] for result in results) >= 3
+    assert results[0]["event"] < results[-1]["event"]
+    after = memories_at(running, "/gone/shop")
+    assert after > before
+    done = terminal.call(running, "undo_acts", ids=[results[-1]["event"]])
+    assert len(done["acts"]) == 1
+    assert memories_at(running, "/gone/shop") == before
+    statuses = [capture["status"] for capture in wire.call(running, "captures")["captures"]]
+    assert (statuses.count("captured"), set(statuses)) == (1, {"captured", "discarded"})
+    terminal.call(running, "undo_acts", limit=1, cwd="/gone/shop")
+    assert memories_at(running, "/gone/shop") == after
+
+
+def test_any_number_of_acts_of_an_import_is_undone(running: Home, tmp_path: Path) -> None:
+    imported(running, transcript(tmp_path / "a", "Tidy the invoices.", DECISION))
+    imported(running, transcript(tmp_path / "b", LINTER, DECISION, name="22222222-bbbb", day=3))
+    done = terminal.call(running, "undo_acts", limit=30, daemon=True, everywhere=True)
+    assert len(done["acts"]) >= 2
+    assert memories_at(running, "/gone/shop") == set()
+
+
+def memories_at(home: Home, folder: str) -> set[str]:
+    return {memory["content"] for memory in wire.call(home, "list", {"cwd": folder})["memories"]}
+
+
 def test_what_grew_since_is_read_from_where_it_was_left(running: Home, tmp_path: Path) -> None:
     file = transcript(tmp_path / "old", DECISION)
     imported(running, file)

@@ -263,6 +263,7 @@ FATE: dict[str, Any] = {
     "repeated": 4,
     "more": False,
     "reason": "",
+    "event": 12,
 }
 FINDING: dict[str, Any] = {
     "place": "memory/12",

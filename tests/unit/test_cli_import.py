@@ -66,8 +66,12 @@ def test_yes_carries_it_out_in_as_many_batches_as_it_takes(
     answers.append("y")
     assert main(["import"]) == 0
     assert sent(daemon) == ["import_plan", "import_file", "status"]
-    assert asked_to_import(daemon) == {"transcript": FILE["path"], "origin": "user"}
-    assert "subconscious review" in capsys.readouterr().out
+    asked = asked_to_import(daemon)
+    assert re.fullmatch("[0-9a-f]{32}", str(asked.pop("act")))
+    assert asked == {"transcript": FILE["path"], "origin": "user"}
+    shown = capsys.readouterr().out
+    assert "subconscious review" in shown
+    assert "To undo this import: subconscious undo --event 12" in shown
 
 
 def test_what_came_in_and_looks_poisoned_is_named(

@@ -136,6 +136,7 @@ async def test_a_purge_is_final(database: Database) -> None:
         await purge.purge(tx, database, doomed, f"memories {gone}")
     with pytest.raises(RequestError, match="can't be undone"):
         await undo(database)
+    assert await reversal.latest(database, 30) == [made]
     await undo(database, made)
     assert await active(database) == []
 
@@ -187,8 +188,11 @@ async def test_what_is_let_pass_and_what_is_accepted(database: Database) -> None
 
 async def test_the_first_settings_have_nothing_before_them(database: Database) -> None:
     await approval.accepted(database, Settings())
-    with pytest.raises(RequestError, match="earlier values"):
+    with pytest.raises(RequestError, match="changed nothing that can be undone"):
         await undo(database, (await last(database))["id"])
+    await remember(database)
+    assert len(await reversal.latest(database, 30, daemon=True)) == 1
+    assert len(await undo(database, number=30)) == 1
 
 
 async def test_decisions_from_before_acts_can_not_be_undone(database: Database) -> None:
@@ -201,6 +205,7 @@ async def test_decisions_from_before_acts_can_not_be_undone(database: Database) 
     with pytest.raises(RequestError, match="version") as caught:
         await undo(database)
     assert "review undo 1" in caught.value.remedy
+    assert await reversal.latest(database, 30) == []
 
 
 async def test_the_list_of_changes_can_omit_frequent_events(database: Database) -> None:
