@@ -26,6 +26,23 @@ LEARNED_BY = {
 """The actor that the history shows for something that the daemon stored from a session, by its speaker."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
+MEANINGFUL = frozenset(
+    {
+        *("summary", "content", "rationale", "kind", "tags", "scope", "branch", "importance"),
+        *("status", "type", "outcome", "title", "root"),
+    }
+)
+"""Columns that users know from other commands. `history --event` shows all columns."""
+WORDS = {
+    "archived_at": ("is brought back", "is archived"),
+    "removed_at": ("is brought back", "is removed"),
+    "quarantined": ("leaves the quarantine", "is put into quarantine"),
+    "pinned": ("is unpinned", "is pinned"),
+    "unconfirmed": ("is confirmed", "is unconfirmed"),
+}
+"""What it means for a user that one of these columns loses or gets a value."""
+MAX_STEPS = 20
+"""The most changes of one act that a preview of `undo` lists."""
 
 
 def history(options: Namespace) -> None:
@@ -65,7 +82,7 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
     print(screen.wrapped(text, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
     suspicion.note(event, 35)
     if event["change"] or full:
-        for line in _changed_columns(event["before"], event["after"], full=full):
+        for line in _changed_columns(event["before"], event["after"], full=full, subject=event["subject"]):
             print(screen.paint(screen.wrapped(line, 35, ""), "dim"))
 
 
@@ -76,14 +93,28 @@ def _actor(act: Mapping[str, Any]) -> str:
     return str(wording.ACTORS.get(act["actor"], act["actor"]))
 
 
-def _changed_columns(before: Columns, after: Columns, *, full: bool) -> Iterable[str]:
-    """Return a line for each changed column; for an inserted or deleted row, its values if ``full``, else nothing."""
+def _changed_columns(before: Columns, after: Columns, *, full: bool, subject: str = "") -> Iterable[str]:
+    """Return a line for each changed column; for an inserted or deleted row, its values if ``full``, else nothing.
+
+    Unless ``full``, columns that mean nothing to a user are left out. All settings are known by their names.
+    """
     if before is not None and after is not None:
         names = [name for name in after if before.get(name) != after[name]]
-        return [f"{name}: {_value(name, before.get(name))} -> {_value(name, after[name])}" for name in names]
+        known = (
+            names if full or subject == "settings" else [name for name in names if name in MEANINGFUL | WORDS.keys()]
+        )
+        lines = [_changed(name, before.get(name), after[name], exact=full) for name in known]
+        return [line for line in lines if line]
     if not full:
         return []
     return [f"{name}: {_value(name, value)}" for name, value in (before or after or {}).items() if value]
+
+
+def _changed(name: str, before: object, after: object, *, exact: bool) -> str:
+    """Return what the change of a column did; "" if only its time changed. With ``exact``, return its values."""
+    if name in WORDS and not exact:
+        return "" if bool(before) == bool(after) else WORDS[name][bool(after)]
+    return f"{name}: {_value(name, before)} -> {_value(name, after)}"
 
 
 def _value(name: str, value: Any) -> str:
@@ -138,8 +169,12 @@ def _preview(options: Namespace, found: UndoResult) -> None:
         return
     for act in found["acts"]:
         print(f"This would undo what {_doer(act)} {screen.when(act['at'])}:")
-        for step in act["steps"]:
+        # What looks poisoned comes first, if not all is listed.
+        steps = sorted(act["steps"], key=lambda step: len(act["steps"]) > MAX_STEPS and "suspicion" not in step)
+        for step in steps[:MAX_STEPS]:
             _print_step(step)
+        if (more := len(act["steps"]) - MAX_STEPS) > 0:
+            print(f"  and {screen.counted(more, 'more change')}: subconscious history --event {act['id']}")
     for one in found.get("fallen", ()):  # an older daemon sends neither list
         print(
             screen.wrapped(
@@ -168,7 +203,7 @@ def _print_step(step: Step) -> None:
     done = wording.change(step["action"], step["subject"], step["subject_id"])
     print(screen.wrapped(f"{done}{wording.about(step)}", 4, "  -"))
     suspicion.note(step, 8)
-    for line in _changed_columns(step["before"], step["after"], full=False):
+    for line in _changed_columns(step["before"], step["after"], full=False, subject=step["subject"]):
         print(screen.paint(screen.wrapped(line, 8, ""), "dim"))
     if step["before"] is None or step["after"] is None:
         print(screen.paint("        is added again" if step["before"] is None else "        is removed", "dim"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli import origin, wording
+from cli import changes, origin, wording
 from cli.__main__ import main
 from subconscious.settings.home import Home
 from tests.support.stub_daemon import StubDaemon
@@ -79,3 +79,42 @@ def test_every_change_of_a_capture_has_a_name_for_users() -> None:
     actions = set(re.findall(r'\bchange\(tx, "([a-z-]+)"', sources))
     assert {"bind", "retired", "judged"} <= actions
     assert {action for action in actions if ("capture", action) not in wording.DONE} == set()
+
+
+SHOWN = [
+    ("memory", {"archived_at": NOON}, {"archived_at": NOON + 31}, ""),
+    ("memory", {"archived_at": None, "content_hash": "a"}, {"archived_at": NOON, "content_hash": "b"}, "is archived"),
+    ("memory", {"archived_at": NOON}, {"archived_at": None}, "is brought back"),
+    ("memory", {"pinned": 0, "text_terms": "a"}, {"pinned": 1, "text_terms": "b"}, "is pinned"),
+    (
+        "capture",
+        {"status": "approved", "decided_at": NOON},
+        {"status": "review", "decided_at": None},
+        "approved -> review",
+    ),
+    ("capture", {"memory_id": 2, "merged": 1}, {"memory_id": None, "merged": 0}, ""),
+    ("settings", {"half_lives": "a"}, {"half_lives": "b"}, "half_lives: a -> b"),
+]
+
+
+@pytest.mark.parametrize(("subject", "before", "after", "shown"), SHOWN)
+def test_only_columns_that_mean_something_are_shown(
+    subject: str, before: dict[str, object], after: dict[str, object], shown: str
+) -> None:
+    lines = list(changes._changed_columns(before, after, full=False, subject=subject))
+    assert len(lines) == bool(shown)
+    assert shown in "".join(lines)
+    assert len(list(changes._changed_columns(before, after, full=True))) == len(after)
+
+
+def test_a_long_act_is_not_listed_whole(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    steps = [STEP | {"subject_id": str(number), "before": {}, "after": {}} for number in range(200)]
+    with StubDaemon(home, {"undo_acts": {"acts": [ACT | {"steps": steps}], "done": False}}):
+        assert main(["undo", "--event", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "and 180 more changes: subconscious history --event 3" in shown
+    assert len(shown.splitlines()) < 50
