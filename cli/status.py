@@ -153,6 +153,7 @@ def attach(options: Namespace) -> None:
     else:
         known = screen.counted(done["memories"], "memory belongs", "memories belong")
         print(screen.wrapped(f"{known} to this folder now (project {screen.line(done['project']['name'])})."))
+        print("To reverse this: subconscious undo")
 
 
 def _review(answer: StatusResult) -> str:

@@ -11,7 +11,10 @@ from typing import cast
 
 import aiosqlite
 
+from subconscious.store import events
 from subconscious.store.connect import Database
+from subconscious.store.rows import update_row
+from subconscious.store.subjects import SUBJECTS
 from subconscious.system.projects import Identity, has_commit
 from subconscious.wire import daemon as wire
 
@@ -20,6 +23,10 @@ MOST_LOST = 20
 
 LOOK_SECONDS = 1.0
 """The maximum number of seconds that checking a project's old folder may take."""
+
+
+ATTACH = "attach"
+"""The action of the events by which a project gets another folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,22 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Set ``project``'s folder to that of ``to``; paths, sessions and captures of ``to`` then belong to ``project``."""
+    """Set ``project``'s folder to that of ``to``, at a person's request, who can undo it.
+
+    Paths, sessions and captures of ``to`` then belong to ``project``.
+    """
     async with database.write() as tx:
-        await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
-        await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
-        await tx.execute("UPDATE sessions SET project_id = ? WHERE project_id = ?", (project.id, to.id))
-        await tx.execute("UPDATE implicit_captures SET project_id = ? WHERE project_id = ?", (project.id, to.id))
+        await _change(tx, "project", project.id, {"root": to.root})
+        for subject in ("folder", "session", "capture"):
+            table, key = SUBJECTS[subject].table, SUBJECTS[subject].key
+            rows = await tx.execute_fetchall(f'SELECT "{key}" FROM {table} WHERE project_id = ?', (to.id,))  # noqa: S608
+            for row in list(rows):
+                await _change(tx, subject, row[0], {"project_id": project.id})
+
+
+async def _change(tx: aiosqlite.Connection, subject: str, key: int | str, values: dict[str, str]) -> None:
+    diff = await update_row(tx, SUBJECTS[subject].table, key, values, SUBJECTS[subject].key)
+    await events.record(tx, ATTACH, subject, key, actor="user", before=diff[0], after=diff[1])
 
 
 async def named(database: Database, name: str) -> list[Project]:

@@ -60,6 +60,8 @@ SUBJECTS = {
     "reading": Subject("model_readings", lenient=True),
     "question": Subject("llm_requests"),
     "failure": Subject("failures", title="failed"),
+    "project": Subject("projects", title="name"),
+    "folder": Subject("project_paths", key="path"),
     "settings": Subject(""),
 }
 
@@ -109,6 +111,8 @@ OWNERS = {
     ),
     "session": ("sessions", "id", "project_id"),
     "failure": ("failures", "id", "project_id"),
+    "project": ("projects", "id", "id"),
+    "folder": ("project_paths", "path", "project_id"),
     "reading": ("model_readings", "id", "project_id"),
     "question": ("llm_requests", "id", "project_id"),
 }

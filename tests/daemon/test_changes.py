@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from subconscious import wire
 from subconscious.domain.errors import SubconsciousError
 from subconscious.settings.home import Home
 from tests.support import terminal
-from tests.support.daemons import new_session
+from tests.support.daemons import drained, new_session
 from tests.support.purging import DECISION, OTHER, learned, person
 
 
@@ -69,7 +71,7 @@ def test_an_undo_is_shown_and_needs_confirmation(running: Home, speaker: Speaker
     person(running, "archive", ids=[number])
     command = [sys.executable, "-m", "cli", "undo"]
     with terminal.Terminal(command, terminal.environment(running), speaker.project) as window:
-        window.await_text("archived_at")
+        window.await_text("is brought back")
         window.await_text("[y/N]")
         window.press("y\n" if yes else "\n")
         assert window.end() == 0
@@ -157,6 +159,34 @@ def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speake
     assert "1 memory belongs to this folder now" in shown(running, speaker, "attach", old)
     assert found(running, speaker, "pytest") == [number]
     assert "attach" not in shown(running, speaker, "status")
+
+
+def test_an_attached_folder_is_given_back_by_an_undo(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    old = str(speaker.project)
+    speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
+    other = new_session(running, speaker.project)
+    other.say("Tidy the invoices.")
+    other.hook("drop", "Stop")
+    drained(running)
+    assert found(running, speaker, "pytest") == []
+    before = sessions_by_project(running)
+    assert "To reverse this: subconscious undo" in shown(running, speaker, "attach", old)
+    after = sessions_by_project(running)
+    assert len(set(after.values())) == 1 < len(set(before.values()))
+    assert "moved to another folder by you: project" in " ".join(shown(running, speaker, "history").split())
+    shown(running, speaker, "undo", "--yes")
+    assert found(running, speaker, "pytest") == []
+    assert sessions_by_project(running) == before
+    assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
+    shown(running, speaker, "undo", "--yes")
+    assert found(running, speaker, "pytest") == [number]
+    assert sessions_by_project(running) == after
+
+
+def sessions_by_project(home: Home) -> dict[str, str]:
+    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as store:
+        return dict(store.execute("SELECT id, project_id FROM sessions"))
 
 
 def test_an_undo_withdraws_accepted_settings(running: Home) -> None:
