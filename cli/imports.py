@@ -51,7 +51,7 @@ def import_past(options: Namespace) -> int:
         return 0
     if not options.json:
         _print_plan(files, chosen)
-        if not getattr(options, "brief", False):
+        if not getattr(options, "brief", False) and (chosen or options.with_model):
             price.print_estimate(estimate, files, options)
     vouched = False
     for_model = price.affordable(files, options.max_cost) if options.with_model else []
@@ -153,8 +153,7 @@ def _carry_out(
     with Progress("Importing", total, shown=bool(chosen) and not options.json) as progress:
         try:
             for file in chosen:
-                results.extend(_read(file, project, vouched, act))
-                progress.advance(file["bytes"] - file["read"], Path(file["path"]).name)
+                results.extend(_read(file, project, vouched, act, progress))
         except KeyboardInterrupt:
             stopped = True
     queued = price.queue(for_model) if for_model and not stopped else None
@@ -162,13 +161,21 @@ def _carry_out(
     return STOPPED if stopped else 0
 
 
-def _read(file: SourceFile, folder: str | None, vouched: bool, act: str) -> Iterator[ImportFileResult]:
+def _read(
+    file: SourceFile, folder: str | None, vouched: bool, act: str, progress: Progress
+) -> Iterator[ImportFileResult]:
+    """Yield the result of each batch of a file; the progress advances by the bytes of each."""
+    name, done = f"{Path(file['path']).name} ({file['bytes'] / MEGABYTE:.1f} MB)", file["read"]
+    progress.advance(0, name)
     more = True
     while more:
         asked = {"transcript": file["path"], "cwd": folder, "vouched": vouched or None, "origin": "user", "act": act}
         result = ask("import_file", READING_SECONDS, **asked)
         yield result
         more = result["more"]
+        reached = result.get("position", done) if more else file["bytes"]  # an older daemon sends no position
+        progress.advance(reached - done, name)
+        done = reached
 
 
 def _report(

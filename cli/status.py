@@ -59,27 +59,38 @@ def overview(options: Namespace) -> None:
     screen.fields(_main_rows(answer))
     _print_warnings(answer)
     print(f"\n{screen.paint('Next', 'bold')}")
-    screen.fields(NEXT if answer["memories"]["active"] else FIRST)
+    screen.fields(_next_commands(answer))
     print("\nAll commands: subconscious --help")
 
+
+def _next_commands(answer: StatusResult) -> list[tuple[str, str]]:
+    """Return the most useful commands now; `review` and `import` only where there is something to review or import."""
+    choice = [
+        *((IMPORT,) if answer.get("can_import") else ()),  # an older daemon does not send it
+        *((REVIEW,) if answer["review"] else ()),
+    ]
+    stored = answer["memories"]["active"]
+    return [*NEXT[:2], *choice, *NEXT[2:]] if stored else [FIRST[0], *choice, *FIRST[1:]]
+
+
+IMPORT = ("subconscious import", "learn from your past sessions in this project")
+REVIEW = ("subconscious review", "decide on captures that wait")
 
 NEXT = (
     ('subconscious search "WORDS"', "find memories by meaning and words"),
     ("subconscious list", "list the latest memories"),
-    ("subconscious review", "decide on captures that wait"),
     ('subconscious remember "TEXT"', "store a statement yourself"),
     ("subconscious undo", "undo your latest change"),
 )
-"""The five most useful commands."""
+"""The most useful commands."""
 
 FIRST = (
     ("subconscious demo", "see what is learned from a sample session"),
-    ("subconscious import", "learn from your past sessions in this project"),
-    ("subconscious review", "decide on captures that wait"),
+    ("subconscious setup", "choose what is imported, and whether a model helps"),
     ('subconscious remember "TEXT"', "store a statement yourself"),
     ("subconscious doctor", "check that everything works"),
 )
-"""The five most useful commands as long as nothing is stored."""
+"""The most useful commands as long as nothing is stored."""
 
 
 def accept(_: Namespace) -> None:

@@ -15,6 +15,7 @@ from subconscious.context.approval import accept
 from subconscious.context.arguments import Args
 from subconscious.domain.errors import SettingsError
 from subconscious.domain.model import Origin
+from subconscious.imports import importing
 from subconscious.review.decisions import suspicion_note
 from subconscious.settings.home import Home
 from subconscious.settings.settings import load_settings
@@ -70,6 +71,7 @@ class DaemonControl(Handler):
             "project": projects.fields(project) if project else None,
             "memories": (held := await memories.counts(app.database, here)),
             "lost": await self._lost(project) if project and not held["project"] else [],
+            "can_import": await importing.is_worthwhile(app, here) if here else False,
             "review": await captures.waiting(app.database, here),
             "review_everywhere": await captures.waiting(app.database),
             "quarantined": await captures.quarantined(app.database, here),

@@ -38,9 +38,10 @@ from subconscious.wire.fields import fields_of
 class ImportResult:
     """The result of importing a file or a batch of it; ``skipped`` counts lines without a turn, by reason.
 
-    ``repeated`` counts statements that are stored already, for instance from the same line in another file. ``more``
-    means that the file has further batches. ``reason`` says why the file can't be imported; "" if it can. ``event`` is
-    the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    ``repeated`` counts statements that are stored already, for instance from the same line in another file. The batch
+    ends at the byte ``position``; ``more`` means that the file has further batches. ``reason`` says why the file can't
+    be imported; "" if it can. ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed
+    nothing.
     """
 
     path: str
@@ -53,6 +54,7 @@ class ImportResult:
     queued: int = 0
     discarded: int = 0
     repeated: int = 0
+    position: int = 0
     more: bool = False
     reason: str = ""
     event: int = 0
@@ -184,6 +186,7 @@ async def _result(app: App, file: SourceFile, project_id: str, batch: Gain) -> I
         turns=len(reading.turns),
         skipped=reading.skipped,
         repeated=batch.known,
+        position=reading.offset,
         more=reading.more,
     )
     return await _with_counts(app, result, batch.new)
@@ -205,7 +208,7 @@ async def _import_note(app: App, file: SourceFile, folder: str, vouched: bool) -
     state = await asyncio.to_thread(_note_state, Path(file.path))
     position = await sessions.position(app.database, file.path, "")
     if position.state == state:
-        return ImportResult(file.path, file.sort)
+        return ImportResult(file.path, file.sort, position=file.bytes)
     project = await app.project_of(folder)
     note = await asyncio.to_thread(_open_note, file, project, vouched)
     ctx = app.recall_context()
@@ -217,7 +220,12 @@ async def _import_note(app: App, file: SourceFile, folder: str, vouched: bool) -
     await app.embedding.refresh(repeats.changed)
     app.embedding.wake()
     result = ImportResult(
-        file.path, file.sort, project.root, len(note.text.splitlines()), repeated=len(judged) - len(kept)
+        file.path,
+        file.sort,
+        project.root,
+        len(note.text.splitlines()),
+        repeated=len(judged) - len(kept),
+        position=file.bytes,
     )
     return await _with_counts(app, result, [capture_id for capture_id, _ in kept])
 
@@ -251,6 +259,9 @@ def _note_text(path: Path) -> str:
 OFFERED = "offered-import"
 """The action of the event that is recorded when a project is checked (only once) for past sessions to import."""
 
+NOTHING_TO_IMPORT = "0 sessions"
+"""The reason of that event if the check found nothing."""
+
 BYTES_PER_SECOND = 3 << 20
 """Rounded speed of an import without a model, in bytes per second (docs/figures.md)."""
 
@@ -262,6 +273,13 @@ class UnreadTranscripts(NamedTuple):
 
     sessions: int
     bytes: int
+
+
+async def is_worthwhile(app: App, project_id: str) -> bool:
+    """Return whether a project may have past sessions to import: none was imported, and no check found none."""
+    if await sessions.any_imported(app.database, project_id):
+        return False
+    return NOTHING_TO_IMPORT not in await events.reasons_of(app.database, OFFERED, "project", project_id)
 
 
 async def offer(app: App, entry: Entry, project: Project) -> str:

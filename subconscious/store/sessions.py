@@ -354,6 +354,14 @@ async def count_started(database: Database, begin: float, end: float) -> int:
     return int(rows[0][0])
 
 
+async def any_imported(database: Database, project_id: str) -> bool:
+    """Return whether a project has a session that was imported from its transcript."""
+    rows = await database.rows(
+        "SELECT 1 FROM sessions WHERE project_id = ? AND end_reason = ? LIMIT 1", (project_id, IMPORTED)
+    )
+    return bool(rows)
+
+
 async def latest_other(database: Database, project_id: str, session_id: str) -> Session | None:
     """Return the latest session of a project that has turns and is not ``session_id``; None if there is none."""
     rows = await database.rows(

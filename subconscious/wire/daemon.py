@@ -173,6 +173,7 @@ class StatusResult(TypedDict):
     project: Project | None
     memories: MemoryCounts
     lost: list[LostProject]
+    can_import: bool
     review: int
     review_everywhere: int
     quarantined: int

@@ -61,9 +61,9 @@ class ImportPlanResult(TypedDict):
 
 
 class ImportFileResult(TypedDict):
-    """Response to the request ``import_file``: the result of one batch. ``more``: the file has further batches.
+    """Response to the request ``import_file``: the result of one batch, which ends at the byte ``position``.
 
-    ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    ``more``: the file has further batches. ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
     """
 
     path: str
@@ -76,6 +76,7 @@ class ImportFileResult(TypedDict):
     queued: int
     discarded: int
     repeated: int
+    position: int
     more: bool
     reason: str
     event: int

@@ -260,3 +260,18 @@ def test_an_imported_session_gets_a_story(running: Home, tmp_path: Path) -> None
     (session,) = wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
     assert session["title"] == "Tidy the invoices in ledger.py"
     assert DECISION in session["summary"]
+
+
+def test_the_status_says_whether_past_sessions_may_be_imported(running: Home, tmp_path: Path) -> None:
+    def can_import() -> bool:
+        return bool(wire.call(running, "status", {"cwd": "/gone/shop"})["can_import"])
+
+    wire.call(running, "remember", {"cwd": "/gone/shop", "text": "Use tabs.", "origin": "user"})
+    before = can_import()
+    imported(running, transcript(tmp_path / "old", DECISION))
+    assert (before, can_import()) == (True, False)
+
+
+def test_a_project_without_past_sessions_offers_no_import(running: Home, speaker: Speaker) -> None:
+    speaker.ask("SessionStart", source="startup")
+    assert wire.call(running, "status", {"cwd": str(speaker.project)})["can_import"] is False

@@ -261,6 +261,7 @@ FATE: dict[str, Any] = {
     "queued": 2,
     "discarded": 3,
     "repeated": 4,
+    "position": 2_000_000,
     "more": False,
     "reason": "",
     "event": 12,

@@ -858,3 +858,22 @@ def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, caps
     daemon.answers["rollback"] = ROLLBACK | {"memories": [], "repeated": [], "captures": []}
     _, out, _ = run(capsys, "rollback", "9445", "--yes")
     assert "added nothing" in out
+
+
+@pytest.mark.parametrize(
+    ("state", "named"),
+    [
+        ({}, ()),
+        ({"can_import": True}, ("import",)),
+        ({"review": 2}, ("review",)),
+        ({"memories": {"active": 0, "archived": 0, "project": 0}}, ("setup",)),
+        ({"memories": {"active": 0, "archived": 0, "project": 0}, "can_import": True}, ("import", "setup")),
+    ],
+)
+def test_import_and_review_are_next_only_where_there_is_something(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], state: dict[str, Any], named: tuple[str, ...]
+) -> None:
+    daemon.answers["status"] = STATUS | {"review": 0} | state
+    _, out, _ = run(capsys)
+    commands_next = re.findall(r"^  subconscious (import|review|setup)\b", out.partition("Next")[2], re.MULTILINE)
+    assert tuple(commands_next) == named

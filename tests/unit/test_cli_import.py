@@ -209,3 +209,23 @@ def test_what_waits_in_other_projects_only_is_named(daemon: StubDaemon, capsys: 
     daemon.answers["status"] = completed("status", {"review": 0, "review_everywhere": 2})
     assert main(["import", "--yes"]) == 0
     assert "To decide: subconscious review --everywhere" in capsys.readouterr().out
+
+
+def test_the_progress_advances_with_each_batch_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = iter([FATE | {"position": 500_000, "more": True}, FATE])
+    monkeypatch.setattr(imports, "ask", lambda *_, **__: next(batches))
+    stream = Terminal()
+    with Progress("Importing", FILE["bytes"], stream=stream) as shown:
+        assert len(list(imports._read(FILE, None, False, shown))) == 2
+    drawn = [line.split("] ")[1] for line in stream.getvalue().split("\r\x1b[K") if "] " in line]
+    assert [*dict.fromkeys(drawn)][1:] == [f"{part} 944588c1.jsonl (2.0 MB)" for part in ("  0%", " 25%", "100%")]
+
+
+def test_prices_are_left_out_if_all_is_imported(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    offer = {"provider": "openai", "model": "m", "configured": False, "cost": 1.0, "batch": None, "most": 1.0}
+    model = completed("import_plan", {})["model"] | {"sessions": 1, "offers": [offer]}
+    daemon.answers["import_plan"] = {"files": [FILE | {"read": FILE["bytes"]}], "model": model}
+    assert main(["import"]) == 0
+    shown = capsys.readouterr().out
+    assert "imported already" in shown
+    assert "model" not in shown
