@@ -22,6 +22,14 @@ def ask_yes(question: str) -> bool:
         return False
 
 
+def typed_word(question: str) -> str:
+    """Return the typed answer in lower case; "" at the end of the input. What can't be undone needs a whole word."""
+    try:
+        return input(question).strip().lower()
+    except EOFError:
+        return ""
+
+
 def print_change(path: Path, before: str, after: str) -> None:
     """Print the lines added to and removed from a file; ``before`` or ``after`` is "" for a missing file."""
     verb = "changes" if before and after else "is new" if after else "is removed"

@@ -11,7 +11,7 @@ from subconscious.domain.errors import RequestError
 
 from . import screen
 from .ask import ask, here
-from .confirmation import require_terminal
+from .confirmation import require_terminal, typed_word
 from .origin import require_person
 
 if TYPE_CHECKING:
@@ -167,9 +167,5 @@ def _require_typed_yes(options: Namespace, question: str) -> None:
     if options.yes:
         return
     print(screen.wrapped(question))
-    try:
-        answer = input("Type yes: ")
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() != "yes":
+    if typed_word("Type yes: ") != "yes":
         raise RequestError("nothing was changed", "")

@@ -15,13 +15,15 @@ from subconscious.wire import AbsentError, hello
 
 from . import running, screen
 from .ask import home
+from .confirmation import typed_word
 from .origin import require_person
 from .other_agents import disconnect_all
 
 KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
 """Files that stay if the user keeps the memories; a later installation uses them again."""
 ALWAYS_REMOVED = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
-PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
+PLUGIN_COMMAND = "claude plugin marketplace remove subconscious"
+"""Removes the plugin with its marketplace. Uninstalling the plugin alone leaves the marketplace in settings.json."""
 
 
 def uninstall(options: Namespace) -> int:
@@ -53,11 +55,9 @@ def _wants_to_keep(options: Namespace, state_folder: Home) -> bool | None:
             "it is not clear whether to delete the memories", "add --keep-memories, or --all to delete them for good"
         )
     print(f"This stops the daemon and removes its files from {state_folder.root}.")
-    try:
-        answer = input("Delete the memories, too? There is no undo. [k]eep them, [d]elete them, [N]othing: ")
-    except EOFError:
-        return None
-    return {"k": True, "d": False}.get(answer.strip().lower()[:1])
+    print("The memories stay, unless you delete them, too, with their backups. There is no undo for that.")
+    answer = typed_word("Type yes to delete the memories, keep to keep them; anything else removes nothing: ")
+    return {"keep": True, "k": True, "yes": False}.get(answer)
 
 
 def _stop(state_folder: Home) -> None:

@@ -31,6 +31,15 @@ def test_uninstall_keeps_memories(machine: Machine) -> None:
     assert machine.remembered("receipts for ten years")
 
 
+def test_readmes_removal_leaves_nothing_in_the_clients_settings(machine: Machine) -> None:
+    machine.run("plugin", "marketplace", "remove", "subconscious")
+    settings = json.loads((machine.config / "settings.json").read_text())
+    assert not settings.get("extraKnownMarketplaces")
+    assert not settings.get("enabledPlugins")
+    installed = json.loads((machine.config / "plugins" / "installed_plugins.json").read_text())
+    assert not installed["plugins"]
+
+
 def test_needed_events_are_wired(machine: Machine) -> None:
     wired = json.loads((machine.plugin / "hooks" / "hooks.json").read_text())["hooks"]
     needed = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}

@@ -33,12 +33,12 @@ def furnish(home: Home, tmp_path: Path) -> tuple[Path, dict[str, str]]:
 def uninstall(environment: dict[str, str], folder: Path, *words: str, keys: str = "") -> tuple[int, str]:
     with terminal.Terminal([*COMMAND, *words], environment, folder) as window:
         if keys:
-            window.await_text("[N]othing:")
+            window.await_text("removes nothing:")
             window.press(keys)
         return window.end(), window.shown
 
 
-@pytest.mark.parametrize(("words", "keys"), [(["--keep-memories"], ""), ([], "k\n")])
+@pytest.mark.parametrize(("words", "keys"), [(["--keep-memories"], ""), ([], "keep\n")])
 def test_the_memories_stay_if_wanted(
     running: Home, speaker: Speaker, tmp_path: Path, words: list[str], keys: str
 ) -> None:
@@ -46,7 +46,7 @@ def test_the_memories_stay_if_wanted(
     link, environment = furnish(running, tmp_path)
     code, told = uninstall(environment, speaker.project, *words, keys=keys)
     assert code == 0, told
-    assert "claude plugin uninstall" in told
+    assert "claude plugin marketplace remove subconscious" in told
     assert not link.is_symlink()
     left = {path.name for path in running.root.iterdir()}
     assert {"memory.db", "config.toml", "mine.txt"} <= left
@@ -68,9 +68,18 @@ def test_everything_of_ours_goes_and_nothing_else(running: Home, speaker: Speake
         wire.hello(running)
 
 
-def test_without_a_clear_word_nothing_is_removed(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+def test_typing_yes_deletes_the_memories(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    decide(running, speaker)
     _, environment = furnish(running, tmp_path)
-    code, told = uninstall(environment, speaker.project, keys="\n")
+    code, told = uninstall(environment, speaker.project, keys="yes\n")
+    assert code == 0, told
+    assert [path.name for path in running.root.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("keys", ["\n", "d\n", "y\n"])
+def test_without_a_clear_word_nothing_is_removed(running: Home, speaker: Speaker, tmp_path: Path, keys: str) -> None:
+    _, environment = furnish(running, tmp_path)
+    code, told = uninstall(environment, speaker.project, keys=keys)
     assert (code, "Nothing was removed." in told) == (1, True), told
     assert running.database.exists()
     assert wire.hello(running)
