@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import time
 from types import MappingProxyType
 
 from subconscious.domain.hits import Hit
@@ -110,8 +111,12 @@ def speaker(origin: Origin, extractor: str) -> str:
 
 
 def date_of(at: float) -> str:
-    """Return the day of a time as an ISO date, in UTC."""
-    return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
+    """Return the day of something that happened as an ISO date, in UTC.
+
+    A time in the future comes from a clock that was set back since; the model would read its date as an appointment, so
+    it counts as now.
+    """
+    return datetime.fromtimestamp(min(max(0.0, at), time()), UTC).strftime("%Y-%m-%d")
 
 
 Telling = Callable[[Memory], str]

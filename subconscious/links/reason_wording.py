@@ -10,7 +10,6 @@ import json
 import logging
 import secrets
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -19,6 +18,7 @@ from subconscious.app import App
 from subconscious.domain.errors import ProviderError
 from subconscious.domain.model import Memory
 from subconscious.domain.trust import Trust
+from subconscious.framing.rules import date_of
 from subconscious.links.coverage import Statement, covered
 from subconscious.links.reasoning import Explanation
 from subconscious.links.reasons import Step
@@ -89,7 +89,7 @@ def request(question: str, notes: Sequence[Memory], steps: Iterable[Step]) -> Re
 
 
 def _note(number: int, memory: Memory) -> dict[str, Any]:
-    said_at = datetime.fromtimestamp(memory.said_at, UTC).date().isoformat()
+    said_at = date_of(memory.said_at)
     note = {"number": number, "text": memory.content[:LONGEST], "said_at": said_at, "by": str(memory.origin)}
     return note | ({"because": memory.rationale[:LONGEST]} if memory.rationale else {})
 

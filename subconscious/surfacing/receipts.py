@@ -43,7 +43,8 @@ def remembered(summaries: Sequence[str]) -> str:
 
 
 def day_of(at: float, now: float) -> str:
-    """Return a day as "today", "yesterday" or a date."""
-    days = datetime.fromtimestamp(now).astimezone().date() - datetime.fromtimestamp(max(0.0, at)).astimezone().date()
+    """Return a day as "today", "yesterday" or a date. A time in the future, from a wrong clock, counts as now."""
+    at = min(max(0.0, at), now)
+    days = datetime.fromtimestamp(now).astimezone().date() - datetime.fromtimestamp(at).astimezone().date()
     names = {0: "today", 1: "yesterday"}
-    return names.get(days.days) or datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
+    return names.get(days.days) or datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.domain.hits import PRIORITY_WEIGHT, Hit
+from subconscious.framing.rules import date_of, line_of
 from subconscious.recall import usage
 from subconscious.recall.file_binding import Touched, bond
 from subconscious.recall.marks import WorktreeState, branch_factor, marks_of
 from subconscious.surfacing.errors import fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, room, sift
+from subconscious.surfacing.receipts import day_of
 from subconscious.text.due_dates import mentions_milestone, triggers_of
 from tests.support.values import make_memory
 
@@ -343,3 +346,11 @@ def test_the_names_of_folders_are_searched_for_once_and_the_outer_ones_first() -
     assert names[0] in {"home", "tmp", "lib"}
     assert {"tmp", "clones", "lib", "core"} <= {*names}
     assert len(names) == len({*names})
+
+
+def test_what_a_wrong_clock_dated_ahead_is_dated_today() -> None:
+    ahead = make_memory("Use tabs.", said_at=time() + 400 * 86_400)
+    assert date_of(time()) in line_of(ahead, "main")
+    assert date_of(1e9) == "2001-09-09"
+    assert day_of(time() + 86_400 * 9, time()) == "today"
+    assert day_of(time() - 86_400, time()) == "yesterday"
