@@ -9,6 +9,8 @@ from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home, find_home
 from subconscious.wire import call, ensure_daemon
 
+from . import screen
+
 if TYPE_CHECKING:
     from subconscious.wire.requests import Ask
 
@@ -45,3 +47,11 @@ def here() -> str:
         return os.getcwd()  # noqa: PTH109 - Path.cwd() makes the same call
     except FileNotFoundError as error:
         raise DaemonError("this folder no longer exists", "cd to an existing one") from error
+
+
+def print_substitution() -> None:
+    """Print a warning if the user's own state folder can't be used: then results come from a temporary one."""
+    from subconscious.settings.substitute_home import substitution  # most commands don't need it
+
+    if (replaced := substitution(home().root)) is not None:
+        print(screen.paint(screen.wrapped(f"warning: {replaced.note}"), "yellow"))

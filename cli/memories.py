@@ -10,7 +10,7 @@ from subconscious.domain.errors import DaemonError, OnlyCaptureError
 from subconscious.domain.observed import IN_TOOL_CALLS, is_observed
 
 from . import screen, suspicion, wording
-from .ask import ask, here
+from .ask import ask, here, print_substitution
 from .origin import origin, session
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def recall(options: Namespace) -> None:
         print(screen.clean(answer["text"]))
     else:
         print(f"No memory of this project answers that.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
+        print_substitution()
 
 
 def search(options: Namespace) -> None:
@@ -108,6 +109,7 @@ def search(options: Namespace) -> None:
         print(screen.paint(screen.wrapped(screen.line(f"{found['kind']}, {by}"), 6), "dim"))
     if not hits and not answer.get("team"):
         print(f"Nothing found.{_retry_hint(answer) or _scope_hint(options)}")
+        print_substitution()
 
 
 def _search_options(options: Namespace) -> dict[str, Any]:
@@ -143,6 +145,7 @@ def _print_rest(options: Namespace, shown: int, total: int) -> None:
         sort = "archived " if options.archived else "unconfirmed " if options.unconfirmed else ""
         chosen = any(value is not None for value in _memory_filters(options).values())
         print(f"No {sort}memories {'with these options' if chosen else 'here yet'}.{_scope_hint(options)}")
+        print_substitution()
     elif not shown:
         print(f"There {'is only 1 memory' if total == 1 else f'are only {total} memories'}; use a smaller --offset")
     elif seen < total:

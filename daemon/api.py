@@ -19,6 +19,7 @@ from subconscious.imports import importing
 from subconscious.review.decisions import suspicion_note
 from subconscious.settings.home import Home
 from subconscious.settings.settings import load_settings
+from subconscious.settings.substitute_home import substitution
 from subconscious.store import (
     captures,
     embedding_queue,
@@ -139,6 +140,8 @@ class DaemonControl(Handler):
         buried = (await jobs.counts(self.app.database))["buried"]
         damaged = self.app.damage.message(self.app.home.database)
         found = [damaged] if damaged else []
+        if (replaced := substitution(self.app.home.root)) is not None:
+            found.append(replaced.note)
         found += [f"failed jobs that are not retried: {buried}; `subconscious doctor` shows why"] if buried else []
         trouble = self.app.disk.trouble
         found += (

@@ -74,7 +74,17 @@ def bring_up(home: str, quiet: bool = False) -> str:
     failure = read_failure(home)
     if not must_wait(failure):
         _start_maker(home)
-    return "" if quiet else _show_once(home, _failure_message(failure) if failure else _setup_message())
+    return (
+        "" if quiet else _show_once(home, (_failure_message(failure) if failure else _setup_message()) + _moved(home))
+    )
+
+
+def _moved(home: str) -> str:
+    """Return a sentence for the user if memories go to a temporary folder; "" if not."""
+    wanted = os.path.join(os.environ.get("HOME", ""), ".subconscious")
+    if os.environ.get("SUBCONSCIOUS_HOME") or home == wanted:
+        return ""
+    return f" {wanted} can't be used, so memories go to {home}; `subconscious status` will show why."
 
 
 def _setup_message() -> str:

@@ -26,6 +26,7 @@ from subconscious.redaction.cleaning import clean
 from subconscious.review.decisions import suspicion_note
 from subconscious.sessions import PLAN
 from subconscious.sessions.continuing import HANDED
+from subconscious.settings.substitute_home import substitution
 from subconscious.slash_commands import commands
 from subconscious.store import (
     captures,
@@ -132,9 +133,8 @@ class Answers:
             self._app.sessions.recent_turns.set_prompt(session_id, self._app.sessions.recent_turns.prompt(session_id))
         if source == "resume":
             self._app.sessions.resumed[project.id] = session_id
-        # Users who switched memories off must still learn that the store is damaged.
-        damaged = self._app.damage.message(self._app.home.database) if source == "startup" else ""
-        warning = f"Subconscious: {damaged}" if damaged else ""
+        # Users who switched memories off must still learn that the store is damaged, or in a temporary folder.
+        warning = self._trouble() if source == "startup" else ""
         if not self._app.recall_context(entry.options).settings.surface:
             return output("SessionStart", "", warning)
         await self._catch_up(project, session_id)
@@ -150,6 +150,12 @@ class Answers:
             lines += [await self._lost(), await importing.offer(self._app, entry, project)]
             lines.append(await takeovers.ask(self._app, entry, project, doubt))
         return output("SessionStart", context.text, "\n".join(filter(None, lines)))
+
+    def _trouble(self) -> str:
+        """Return lines about a damaged database, and a state folder that can't be used; "" if all is well."""
+        replaced = substitution(self._app.home.root)
+        found = [self._app.damage.message(self._app.home.database), replaced.note if replaced else ""]
+        return "\n".join(f"Subconscious: {one}" for one in found if one)
 
     async def _greeting(
         self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0

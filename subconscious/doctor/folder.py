@@ -10,6 +10,7 @@ from pathlib import Path
 
 from subconscious.doctor.findings import CheckContext, Finding, fault, passed, quoted
 from subconscious.settings.home import Home
+from subconscious.settings.substitute_home import ELSEWHERE, substitution
 from subconscious.system.safe_files import NotRegularError, require_regular
 
 SHARED_FILESYSTEMS = frozenset(
@@ -40,11 +41,7 @@ def no_home(environ: Mapping[str, str]) -> Finding:
         detail = f"SUBCONSCIOUS_HOME must be a folder that belongs to you and that you may write to: {chosen}"
     else:
         detail = f"neither HOME ({environ.get('HOME') or 'unset'}) nor a folder in TMPDIR can hold the state folder"
-    return fault("state folder", detail, _OTHER_FOLDER)
-
-
-# Unlike /tmp, /var/tmp survives a reboot. The folder is made with mode 0700.
-_OTHER_FOLDER = f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
+    return fault("state folder", detail, ELSEWHERE)
 
 
 def state_folder(context: CheckContext) -> Iterator[Finding]:
@@ -52,26 +49,22 @@ def state_folder(context: CheckContext) -> Iterator[Finding]:
     root = context.home.root
     file_system = filesystem(root, context.mounts)
     mode = stat.S_IMODE(root.stat().st_mode) if root.exists() else 0
-    if _is_fallback(context):
-        home = context.environ.get("HOME") or "unset"
-        detail = f"HOME ({home}) can't be written to, so memories are kept in {root}, which a restart may empty"
-        yield fault("state folder", detail, _OTHER_FOLDER)
+    chosen = context.environ.get("SUBCONSCIOUS_HOME")
+    if not chosen and (replaced := substitution(root, context.environ)) is not None:
+        yield fault("state folder", replaced.problem, replaced.remedy)
+    elif not chosen and root != Path(context.environ.get("HOME", ""), ".subconscious"):
+        detail = f"HOME is not set, so memories are kept in {root}, which a restart may empty"
+        yield fault("state folder", detail, ELSEWHERE)
     if mode & 0o077:
         detail = f"{root} can be read by other users (mode {mode:04o})"
         yield fault("state folder", detail, f"chmod 700 {quoted(root)}")
     if file_system in SHARED_FILESYSTEMS:
         detail = f"{root} is on a shared file system ({file_system}), where locks and the database don't work reliably"
-        yield fault("state folder", detail, _OTHER_FOLDER)
+        yield fault("state folder", detail, ELSEWHERE)
     elif not root.exists():
         yield passed("state folder", f"{root} does not exist yet; the first session creates it")
     elif not mode & 0o077:
         yield passed("state folder", f"{root}, mode {mode:04o}{f', {file_system}' if file_system else ''}")
-
-
-def _is_fallback(context: CheckContext) -> bool:
-    """Return whether the state folder is the fallback for a home folder that can't be written to."""
-    home = context.environ.get("HOME", "")
-    return not context.environ.get("SUBCONSCIOUS_HOME") and context.home.root != Path(home, ".subconscious")
 
 
 def filesystem(path: Path, mounts: str) -> str:

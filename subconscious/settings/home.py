@@ -130,11 +130,16 @@ def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
         candidate = os.path.join(home, ".subconscious")  # noqa: PTH118 - the same expression as in the hooks
         if _usable(candidate):
             return Home(Path(candidate))
-    temporary = environ.get("TMPDIR") or "/tmp"  # noqa: S108 - a private folder in it, checked below
+    fallback = temporary_home(environ)
+    return Home(fallback) if fallback is not None and _private(os.fspath(fallback)) else None
+
+
+def temporary_home(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder that is used if the one in HOME can't be; None if TMPDIR is not a full path."""
+    temporary = environ.get("TMPDIR") or "/tmp"  # noqa: S108 - a private folder in it, checked by the caller
     if not temporary.startswith("/"):  # it would be relative to the session's repository
         return None
-    fallback = os.path.join(temporary, f"subconscious-{os.getuid()}")  # noqa: PTH118
-    return Home(Path(fallback)) if _private(fallback) else None
+    return Path(temporary, f"subconscious-{os.getuid()}")
 
 
 def _usable(path: str) -> bool:

@@ -9,9 +9,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.sessions import Speaker
-from subconscious import wire
+from subconscious import hook_responses, wire
+from subconscious.app import App
+from subconscious.context.entry import Entry, Payload
+from subconscious.hook_responses import Answers
 from subconscious.settings.home import Home
+from subconscious.settings.substitute_home import Substitution
 from tests.support import terminal
 from tests.support.daemons import configure, drained, new_session
 from tests.support.deciding import DECISION, context, decide
@@ -180,3 +186,20 @@ def test_the_first_start_offers_to_import_what_was_said_before(running: Home, sp
 def test_where_nothing_was_said_before_nothing_is_offered(running: Home, speaker: Speaker) -> None:
     speaker.say("Good morning.")
     assert b"earlier session" not in speaker.ask("SessionStart", source="startup")
+
+
+async def test_a_start_says_it_to_the_user_and_not_to_the_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced = Substitution(Path("/home/dev/.subconscious"), Path("/tmp/s-1"), "it is not a folder", "mv it")
+    monkeypatch.setattr(hook_responses, "substitution", lambda _: replaced)
+
+    async def nothing() -> None:
+        pass
+
+    async def shown(source: str) -> str:
+        payload = Payload("s", source=source, cwd="/")
+        answer = await Answers(app, nothing).answer(Entry("n", "SessionStart", 1.0, "/", "", "0.2.0", {}, payload), "")
+        assert "can't be used" not in str(json.loads(answer or "{}").get("hookSpecificOutput", ""))
+        return str(json.loads(answer or "{}").get("systemMessage", ""))
+
+    assert (await shown("startup")).count(replaced.note) == 1
+    assert replaced.note not in await shown("compact")

@@ -214,9 +214,9 @@ def test_what_waits_in_other_projects_only_is_named(daemon: StubDaemon, capsys: 
 def test_the_progress_advances_with_each_batch_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = iter([FATE | {"position": 500_000, "more": True}, FATE])
     monkeypatch.setattr(imports, "ask", lambda *_, **__: next(batches))
-    stream = Terminal()
+    stream, (file,) = Terminal(), completed("import_plan", {"files": [FILE]})["files"]
     with Progress("Importing", FILE["bytes"], stream=stream) as shown:
-        assert len(list(imports._read(FILE, None, False, shown))) == 2
+        assert len(list(imports._read(file, None, False, shown))) == 2
     drawn = [line.split("] ")[1] for line in stream.getvalue().split("\r\x1b[K") if "] " in line]
     assert [*dict.fromkeys(drawn)][1:] == [f"{part} 944588c1.jsonl (2.0 MB)" for part in ("  0%", " 25%", "100%")]
 
