@@ -14,7 +14,7 @@ from .ask import ask, here, print_substitution
 from .origin import origin, session
 
 if TYPE_CHECKING:
-    from subconscious.wire.history import Event
+    from subconscious.wire.history import Event, Succession
     from subconscious.wire.links import ReasonMemory
     from subconscious.wire.memories import (
         Memory,
@@ -68,6 +68,8 @@ def _print_admission(answer: RememberResult) -> None:
             "discard": f"Not stored: {reason}",
         }[answer["decision"]]
     )
+    for old in answer.get("replaced", ()):
+        print(screen.wrapped(f"It replaces memory {old['id']}: {screen.statement(old)}", 2))
     if answer["decision"] == "review" and capture:
         for words in suspicion.lines(capture):
             print(screen.paint(screen.wrapped(words, 2), "yellow"))
@@ -249,7 +251,7 @@ def show(options: Namespace) -> None:
     _show_content(memory, [("warning", _warnings(answer)), ("priority", priority), ("left out", out)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
-    _show_history(answer["history"])
+    _show_history(answer["history"], answer.get("successions", []))  # an older daemon does not send them
     _show_surfaces(answer["surfaces"])
 
 
@@ -341,13 +343,23 @@ def _provenance(memory: Memory) -> list[tuple[str, object]]:
     ]
 
 
-def _show_history(events: list[Event]) -> None:
+def _show_history(events: list[Event], successions: list[Succession]) -> None:
     screen.heading("History")
-    for event in events:
-        reason = f" ({screen.line(event['reason'])})" if event.get("reason") else ""
-        done = wording.done(event["action"], "memory")
-        who = wording.ACTORS.get(event["actor"], event["actor"])
-        print(screen.wrapped(f"{done} by {screen.line(who)}{reason}", 23, f"  {screen.stamp(event['at'])}"))
+    lines = [(event["at"], _changed(event)) for event in events]
+    for one in successions:
+        known = "superseded" if one["holds"] else "no longer superseded"
+        lines.append((one["at"], f"{known} by memory {one['by']} (recorded by {_actor(one['actor'])})"))
+    for at, text in sorted(lines, key=lambda line: line[0]):
+        print(screen.wrapped(text, 23, f"  {screen.stamp(at)}"))
+
+
+def _changed(event: Event) -> str:
+    reason = f" ({screen.line(event['reason'])})" if event.get("reason") else ""
+    return f"{wording.done(event['action'], 'memory')} by {_actor(event['actor'])}{reason}"
+
+
+def _actor(name: str) -> str:
+    return screen.line(wording.ACTORS.get(name, name))
 
 
 def _show_surfaces(surfaces: list[Surface]) -> None:

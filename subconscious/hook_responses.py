@@ -205,7 +205,7 @@ class Answers:
         if stored:
             async with self._app.database.write() as tx:
                 await receipts.delete(tx, project.id, session_id)
-        return receipt.remembered([one.summary for one in stored])
+        return receipt.remembered(stored)
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
         """Wait briefly until the hook events of the project's other recent sessions have been processed."""

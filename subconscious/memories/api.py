@@ -38,7 +38,7 @@ from subconscious.recall.spelling import corrections
 from subconscious.recall.tiers import ShortenedText, Tier, Tiers, shorten
 from subconscious.recall.understanding import understand
 from subconscious.redaction.cleaning import clean
-from subconscious.store import captures, events, memories, merges, projects, sessions, surfaces
+from subconscious.store import captures, events, links, memories, merges, projects, sessions, surfaces
 from subconscious.store import corrections as feedback
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.filters import Filter
@@ -121,7 +121,11 @@ class Memories(Handler):
         if capture["memory_id"] is None:
             result["capture"] = capture
         else:
-            result["memory"] = wire.memory_fields(await memories.get(self.app.database, capture["memory_id"]))
+            number = capture["memory_id"]
+            result["memory"] = wire.memory_fields(await memories.get(self.app.database, number))
+            if user:
+                replaced = (await links.replaced_by(self.app.database, [number])).get(number, [])
+                result["replaced"] = [wire.memory_fields(one) for one in replaced]
         return result
 
     async def cmd_recall(self, args: Search) -> wire.RecallResult:
@@ -262,6 +266,7 @@ class Memories(Handler):
             "marks": list(marks_of(memory, branch, self.app.worktrees.known)),
             "priority": (await priorities(self.app.recall_context(), [memory.id])).get(memory.id, 0.0),
             "history": await events.history(self.app.database, "memory", memory.id),
+            "successions": await links.successions(self.app.database, memory.id),
             "surfaces": list_of(wire.Surface, given),
             "merged_into": await merges.target(self.app.database, memory.id),
             "merged": await merges.sources(self.app.database, memory.id),

@@ -34,11 +34,12 @@ from subconscious.redaction.cleaning import clean
 from subconscious.review.decisions import suspicion_note
 from subconscious.slash_commands import review
 from subconscious.slash_commands.review import Said, refusal, refuse
-from subconscious.store import captures, memories
+from subconscious.store import captures, links, memories
 from subconscious.store.capture_rows import QUARANTINED, SessionRef
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.supersession import takeovers
+from subconscious.surfacing.receipts import replaces
 from subconscious.surfacing.session_start import Start, save_given
 from subconscious.system.projects import head
 from subconscious.text.quoting import quote, within_quotes
@@ -147,7 +148,8 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
     stored = f"stored as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
     note = f"The user typed /subconscious:remember; Subconscious {stored}"
     app.sessions.recent_turns.add_note(entry.payload.session_id, note, once=entry.name)
-    return f"Subconscious: {stored}"
+    old = [one.summary for one in (await links.replaced_by(app.database, [memory.id])).get(memory.id, ())]
+    return f"Subconscious: {stored}{f' ({replaces(old)})' if old else ''}"
 
 
 async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:

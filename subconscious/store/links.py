@@ -18,6 +18,7 @@ from subconscious.domain.model import Link, Memory
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, memory_from, qmarks
+from subconscious.wire.history import Succession
 
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
@@ -198,6 +199,41 @@ async def conflicts_and_successions(
         types = AFFECTS_VALIDITY if end == "target_id" else ("CONTRADICTS",)
         found.update((link.id, link) for link in await _bearing(database, portion, (end, other), types, project_id))
     return sorted(found.values(), key=lambda link: link.id)
+
+
+async def replaced_by(database: Database, ids: Sequence[int]) -> dict[int, list[Memory]]:
+    """Return the memories that were in use until a memory in ``ids`` superseded them, by its id."""
+    found: dict[int, list[Memory]] = {}
+    for start in range(0, len(ids), PORTION):
+        portion = ids[start : start + PORTION]
+        rows = await database.rows(
+            "SELECT link.source_id AS successor, old.* FROM memory_links AS link"  # noqa: S608
+            " JOIN memories AS old ON old.id = link.target_id"
+            f" WHERE link.source_id IN ({qmarks(portion)}) AND +link.type = 'SUPERSEDES' AND +link.status = 'active'"
+            " AND old.archived_at IS NULL AND NOT EXISTS (SELECT 1 FROM memory_links AS earlier"
+            " JOIN memories AS other ON other.id = earlier.source_id WHERE earlier.target_id = link.target_id"
+            " AND earlier.id < link.id AND +earlier.type = 'SUPERSEDES' AND +earlier.status = 'active'"
+            " AND other.archived_at IS NULL) ORDER BY link.id",
+            portion,
+        )
+        for row in rows:
+            found.setdefault(row["successor"], []).append(memory_from(row))
+    return found
+
+
+async def successions(database: Database, memory_id: int) -> list[Succession]:
+    """Return when other memories superseded a memory, and when such a link ended, oldest first."""
+    rows = await database.rows(
+        "SELECT event.at, event.actor, link.source_id AS by, json_extract(event.before, '$.status') AS before,"
+        " json_extract(event.after, '$.status') AS after FROM memory_links AS link"
+        " JOIN events AS event ON event.subject = 'link' AND event.subject_id = CAST(link.id AS TEXT)"
+        " WHERE link.target_id = ? AND +link.type = 'SUPERSEDES' ORDER BY event.id",
+        (memory_id,),
+    )
+    changed = [row for row in rows if "active" in (row["before"], row["after"]) and row["before"] != row["after"]]
+    return [
+        {"at": row["at"], "actor": row["actor"], "by": row["by"], "holds": row["after"] == "active"} for row in changed
+    ]
 
 
 async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 import aiosqlite
 
+from subconscious.store import links
 from subconscious.store.connect import Database
 from subconscious.store.rows import qmarks
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A memory to report: its id and its summary."""
+    """A memory to report: its id, its summary, and the summaries of the memories that it superseded."""
 
     memory_id: int
     summary: str
+    replaced: tuple[str, ...] = ()
 
 
 async def insert(tx: aiosqlite.Connection, capture_ids: Sequence[int], at: float) -> None:
@@ -37,7 +39,11 @@ async def pending(database: Database, project_id: str, session_id: str | None = 
         " WHERE r.project_id = ?1 AND (?2 IS NULL OR r.session_id = ?2) AND m.archived_at IS NULL ORDER BY r.memory_id",
         (project_id, session_id),
     )
-    return [Receipt(row["memory_id"], row["summary"]) for row in rows]
+    found = await links.replaced_by(database, [row["memory_id"] for row in rows])
+    return [
+        Receipt(row["memory_id"], row["summary"], tuple(old.summary for old in found.get(row["memory_id"], ())))
+        for row in rows
+    ]
 
 
 async def delete(tx: aiosqlite.Connection, project_id: str, session_id: str | None = None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from subconscious.domain.model import Session
+from subconscious.store.receipts import Receipt
 from subconscious.text.quoting import within_quotes
 
 NAMED = (("rule", "rule", "rules"), ("way out", "way out", "ways out"), ("decision", "decision", "decisions"))
@@ -33,13 +34,31 @@ def loaded(groups: Sequence[str], handed_over: Session | None, now: float) -> st
     return f"Subconscious: loaded {number} ({listed})" if listed else f"Subconscious: loaded {number}"
 
 
-def remembered(summaries: Sequence[str]) -> str:
-    """Return what was stored, e.g. 'Remembered: "Use tabs.", "Dates are UTC." and 1 more'."""
-    if not summaries:
+def remembered(stored: Sequence[Receipt]) -> str:
+    """Return what was stored, e.g. 'Remembered: "Use tabs." (replaces "Use spaces."), "Dates are UTC." and 1 more'.
+
+    To keep the line short, only one superseded memory is named; for others, only their number is shown.
+    """
+    if not stored:
         return ""
-    shown = ", ".join(within_quotes(summary, LONGEST) for summary in summaries[:MOST_SHOWN])
-    more = len(summaries) - MOST_SHOWN
+    named = next((one for one in stored if one.replaced), None)
+    shown = ", ".join(
+        within_quotes(one.summary, LONGEST) + _replaces(one, named=one is named) for one in stored[:MOST_SHOWN]
+    )
+    more = len(stored) - MOST_SHOWN
     return f"Remembered: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _replaces(stored: Receipt, *, named: bool) -> str:
+    if not stored.replaced:
+        return ""
+    return f" ({replaces(stored.replaced) if named else f'replaces {len(stored.replaced)} older'})"
+
+
+def replaces(summaries: Sequence[str]) -> str:
+    """Return which memories a new one supersedes, e.g. 'replaces "Use spaces." and 1 more'."""
+    more = len(summaries) - 1
+    return f"replaces {within_quotes(summaries[0], LONGEST)}" + (f" and {more} more" if more else "")
 
 
 def day_of(at: float, now: float) -> str:

@@ -11,6 +11,15 @@ class Suspicion(TypedDict):
     suspicion: NotRequired[str]
 
 
+class Succession(TypedDict):
+    """The memory ``by`` superseded another one (``holds``), or no longer does."""
+
+    at: float
+    actor: str
+    by: int
+    holds: bool
+
+
 class Event(TypedDict):
     """One change: the ``actor``, the ``action``, and the changed row (``subject``, ``subject_id``).
 

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 from subconscious.domain import model
 from subconscious.wire.captures import Capture
 from subconscious.wire.fields import fields_of
-from subconscious.wire.history import Event
+from subconscious.wire.history import Event, Succession
 
 
 class MemoryFields(TypedDict):
@@ -190,6 +190,7 @@ class ShowResult(TypedDict):
     marks: list[str]
     priority: float
     history: list[Event]
+    successions: list[Succession]
     surfaces: list[Surface]
     merged_into: int | None
     merged: list[int]
@@ -204,12 +205,16 @@ class CorrectResult(TypedDict):
 
 
 class RememberResult(TypedDict):
-    """Response to the request ``remember``: the decision, and the memory or the capture that was stored."""
+    """Response to the request ``remember``: the decision, and the memory or the capture that was stored.
+
+    ``replaced`` are the memories that the new one supersedes.
+    """
 
     decision: str
     reason: str
     confidence: float
     memory: NotRequired[Memory]
+    replaced: NotRequired[list[Memory]]
     capture: NotRequired[Capture]
 
 

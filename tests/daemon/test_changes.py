@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -235,3 +236,24 @@ def test_what_no_memory_matches_is_not_called_an_empty_project(running: Home, sp
     assert "No memories with these options." in shown(running, speaker, "list", "--file", "nowhere.py")
     assert "There is only 1 memory; use a smaller --offset" in shown(running, speaker, "list", "--offset", "9")
     assert "perhaps it does not exist" in shown(running, speaker, "history", str(number + 999))
+
+
+def test_what_a_statement_replaces_is_named_where_it_is_stored(running: Home, speaker: Speaker) -> None:
+    ports = [f"We decided to run the staging database on port {port}." for port in (5432, 6543, 7654)]
+    speaker.ask("SessionStart", source="startup")
+    for text in ports[:2]:
+        speaker.ask("UserPromptSubmit", prompt=text)
+        speaker.say(text)
+        speaker.hook("drop", "Stop")
+        drained(running)
+    told = json.loads(speaker.ask("UserPromptSubmit", prompt="thanks, go on"))["systemMessage"]
+    assert f'"{ports[1]}" (replaces "{ports[0]}")' in told
+    stored = shown(running, speaker, "remember", ports[2])
+    told_ids = re.search(r"Stored as (\d+) .*\n  It replaces memory (\d+): (.*)", stored)
+    assert told_ids is not None
+    new, old = int(told_ids[1]), int(told_ids[2])
+    assert told_ids[3] == ports[1]
+    assert ports[0] not in stored
+    history = shown(running, speaker, "show", str(old)).partition("History")[2]
+    assert f"superseded by memory {new} (recorded by the daemon)" in history
+    assert not wire.call(running, "show", {"id": new})["successions"]

@@ -276,6 +276,13 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
     assert "nothing waits for review" in typed(speaker, running, "/subconscious:review")[1]
 
 
+def test_a_typed_statement_names_what_it_replaces(running: Home, speaker: Speaker) -> None:
+    ports = [f"The staging database is on port {port}." for port in (5432, 6543)]
+    first, second = (typed(speaker, running, f"/subconscious:remember {text}")[1] for text in ports)
+    assert "replaces" not in first
+    assert f'"{ports[1]}" (replaces "{ports[0]}")' in second
+
+
 def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker) -> None:
     for text in (SOFT, "Let's keep the fixtures in one folder.", "Let's keep the docs in one place."):
         wire.call(running, "remember", {"cwd": str(speaker.project), "text": text, "origin": "assistant"})

@@ -14,9 +14,10 @@ from subconscious.framing.rules import date_of, line_of
 from subconscious.recall import usage
 from subconscious.recall.file_binding import Touched, bond
 from subconscious.recall.marks import WorktreeState, branch_factor, marks_of
+from subconscious.store.receipts import Receipt
 from subconscious.surfacing.errors import fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, room, sift
-from subconscious.surfacing.receipts import day_of
+from subconscious.surfacing.receipts import day_of, remembered
 from subconscious.text.due_dates import mentions_milestone, triggers_of
 from tests.support.values import make_memory
 
@@ -354,3 +355,12 @@ def test_what_a_wrong_clock_dated_ahead_is_dated_today() -> None:
     assert date_of(1e9) == "2001-09-09"
     assert day_of(time() + 86_400 * 9, time()) == "today"
     assert day_of(time() - 86_400, time()) == "yesterday"
+
+
+def test_a_receipt_names_one_replaced_memory_and_counts_the_others() -> None:
+    one = Receipt(3, "Use tabs.", ("Use 4 spaces.", "Use 2 spaces."))
+    told = 'Remembered: "Use tabs." (replaces "Use 4 spaces." and 1 more)'
+    assert remembered([one]) == told
+    assert remembered([one, Receipt(4, "No CRLF.", ("CRLF.",))]) == f'{told}, "No CRLF." (replaces 1 older)'
+    assert len(remembered([Receipt(number, "x" * 300, ("y" * 300,)) for number in range(9)])) < 350
+    assert remembered([Receipt(3, "Use tabs.")]) == 'Remembered: "Use tabs."'
