@@ -35,7 +35,16 @@ from subconscious.capture import narration, passages
 from subconscious.capture.detectors import obstacles
 from subconscious.failures import hazards, signature
 from subconscious.poisoning import reservation_topics, rules, views
-from subconscious.redaction import command_rules, context_rules, gitleaks, paired_rules, personal, shapes, spoken_rules
+from subconscious.redaction import (
+    command_rules,
+    context_rules,
+    gitleaks,
+    paired_rules,
+    passphrases,
+    personal,
+    shapes,
+    spoken_rules,
+)
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
 from subconscious.supersession import ended, endings
 from subconscious.text import claim_reader, examined, sentences, statement
@@ -215,7 +224,14 @@ def _literals(module: ModuleType) -> Iterator[tuple[int, str, re.Pattern[str]]]:
 
 def secrets() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The rules of the redaction, which are compiled when a text first needs them."""
-    own = (shapes.RULES, context_rules.RULES, spoken_rules.RULES, command_rules.RULES, paired_rules.RULES)
+    own = (
+        shapes.RULES,
+        context_rules.RULES,
+        spoken_rules.RULES,
+        passphrases.RULES,
+        command_rules.RULES,
+        paired_rules.RULES,
+    )
     for rule in chain(*own, gitleaks.rules(), *personal.RULES.values()):
         yield rule.kind, compiled(rule.pattern)
 

@@ -25,6 +25,7 @@ from subconscious.redaction.gitleaks import VERSION as GITLEAKS
 from subconscious.redaction.gitleaks import python_pattern
 from subconscious.redaction.gitleaks import rules as gitleaks_rules
 from subconscious.redaction.paired_rules import RULES as PAIRS
+from subconscious.redaction.passphrases import RULES as PASSPHRASES
 from subconscious.redaction.personal import RULES as PERSONAL
 from subconscious.redaction.rule import Rule, compiled
 from subconscious.redaction.shapes import RULES as SHAPES
@@ -149,7 +150,7 @@ def test_redacting_again_finds_nothing(parts: list[str]) -> None:
     assert redact(once) == Redacted(once)
 
 
-OWN = [*SHAPES, *PLACES, *SPOKEN, *ARGUMENTS, *PAIRS]
+OWN = [*SHAPES, *PLACES, *SPOKEN, *PASSPHRASES, *ARGUMENTS, *PAIRS]
 EVERY = [*OWN, *gitleaks_rules(), *(rule for rules in PERSONAL.values() for rule in rules)]
 
 
