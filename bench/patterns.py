@@ -47,7 +47,7 @@ from subconscious.redaction import (
 )
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
 from subconscious.supersession import ended, endings
-from subconscious.text import claim_reader, examined, sentences, statement
+from subconscious.text import claim_reader, contrasts, examined, sentences, statement
 from subconscious.transcripts import turn_builder
 
 PACKAGES = ("subconscious", "daemon", "cli")
@@ -77,6 +77,7 @@ BOUNDS = {
     "subconscious.supersession.ending_patterns.": endings.LONGEST,
     "subconscious.supersession.ended.": ended.LETTERS,
     "subconscious.text.claim_reader.": claim_reader.LETTERS,
+    "subconscious.text.contrasts.": contrasts.LONGEST,
     "subconscious.capture.detectors.practices.": turn_builder.LONGEST_COMMAND,
     "subconscious.capture.detectors.conventions.": turn_builder.LONGEST_COMMAND,
     "subconscious.capture.detectors.commit_messages.": turn_builder.LONGEST_COMMAND,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
+from subconscious.text.contrasts import divided
+from subconscious.text.occasion import bare
 from subconscious.text.same_statement import same_statement
 from subconscious.text.statement import parse
 from subconscious.text.stops import split
@@ -36,6 +39,17 @@ _OPENING = re.compile(
 )
 """Introductions that are not part of a statement; files usually omit them."""
 
+_REASON = re.compile(
+    r"[\s,;(-]{1,4}(?:because|so that|otherwise|or else|due to|weil|damit|parce que|porque|perch\u00e9|omdat"
+    r"|poniewa\u017c)\b[^.;,]*",
+    re.IGNORECASE,
+)
+_NARROWING = frozenset("in on at for if when before after during unless until inside".split())
+"""Roles of words that limit a known statement to a place, an occasion or a condition."""
+
+OWN_WORDS = 3
+"""The fewest words of weight with which a reply is compared without its question: "always in UTC" depends on it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -50,7 +64,8 @@ class KnownStatements:
     """Known statements, indexed by word, to look up the statements of a memory."""
 
     def __init__(self, known: Sequence[Statement] = ()) -> None:
-        self._said = known[:MOST_STATEMENTS]
+        parts = (replace(one, text=part) for one in known[:MOST_STATEMENTS] for part in _with_parts(one.text))
+        self._said = list(islice(parts, MOST_STATEMENTS))
         self._by_word: dict[str, list[int]] = defaultdict(list)
         for number, statement in enumerate(self._said):
             for word in _words(statement.text):
@@ -65,6 +80,17 @@ class KnownStatements:
         found = [self._source(part, loaded=loaded) for part in parts]
         return found[0] if found and all(found) else ""
 
+    def told(self, text: str) -> str:
+        """Return the name of a file that every session loads and that tells it what ``text`` says; "" if none does.
+
+        Unlike in ``source``, the file may lack the reasons that ``text`` gives, and the question that it answers.
+        """
+        alone = bare(text)
+        sentences = _sentences(_EMPHASIS.sub("", alone if len(parse(alone).heavy) >= OWN_WORDS else text))
+        parts = [part for one in sentences for part in divided(_REASON.sub("", one)) if _words(part)]
+        found = [self._source(part, loaded=True) for part in parts]
+        return self.source(text, loaded=True) or (found[0] if found and all(found) else "")
+
     def _source(self, sentence: str, *, loaded: bool) -> str:
         words = _words(sentence)
         shared = Counter(number for word in words for number in self._by_word.get(word, ()))
@@ -74,6 +100,14 @@ class KnownStatements:
 
 
 NO_STATEMENTS = KnownStatements()
+
+
+def _with_parts(sentence: str) -> Iterator[str]:
+    """Yield a sentence, and what it demands and forbids as sentences of their own."""
+    parts = divided(sentence)
+    yield sentence
+    if len(parts) > 1:
+        yield from parts
 
 
 def statements(text: str) -> Iterator[str]:
@@ -112,4 +146,5 @@ def _contains(known: str, sentence: str) -> bool:
     all_in = (
         second.heavy <= first.by_key.keys() and len(first.by_key) <= LENGTH_FACTOR * len(second.by_key) + LENGTH_FACTOR
     )
-    return all_in and same_statement(known, sentence, cosine=1.0, may_add=True)
+    narrower = any(word.role in _NARROWING and word.key not in second.keys for word in first.words)
+    return all_in and not narrower and same_statement(known, sentence, cosine=1.0, may_add=True)

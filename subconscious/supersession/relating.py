@@ -6,7 +6,6 @@ Without a local embedder, nothing is compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.store import full_text, memories
 from subconscious.store.review_queue import Waiting
 from subconscious.supersession import succession
+from subconscious.text.occasion import bare
 from subconscious.text.sentences import sentences
 
 NEAREST = 4
@@ -31,13 +31,8 @@ OF_ONE_SUBJECT = 0.5
 
 REPLACING = (Relation.REPLACES, Relation.ENDS)
 
-FEWEST_WORDS = 3
-"""The fewest words of a reply that is compared alone; a shorter reply is compared together with its question."""
-
 LONGEST_MESSAGE = 300
 """The most characters of a message that is compared as a whole: the pair model reads no more."""
-
-_OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +111,6 @@ def _count(text: str) -> int:
 
 def _first(waits: Sequence[Waiting], found: Sequence[Relation], *wanted: Relation) -> int | None:
     return next((one.id for one, relation in zip(waits, found, strict=False) if relation in wanted), None)
-
-
-def bare(content: str) -> str:
-    """Return a statement without the question, proposal or plan that it answers; unchanged if the rest is too short."""
-    alone = _OCCASION.sub("", content)
-    return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content
 
 
 async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:

@@ -24,7 +24,8 @@ from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys
 from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import LONGEST, Ending, endings
 from subconscious.supersession.expiry import ends_at
-from subconscious.supersession.relating import FAR, FEWEST_WORDS, LOOKED_AT, REPLACING, bare
+from subconscious.supersession.relating import FAR, LOOKED_AT, REPLACING
+from subconscious.text.occasion import FEWEST_WORDS, bare
 from subconscious.text.sentences import sentences
 
 if TYPE_CHECKING:

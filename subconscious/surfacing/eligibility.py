@@ -110,7 +110,7 @@ async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, s
     if ctx.client_texts is NO_STATEMENTS or not hits:
         return {}
     sources = await asyncio.to_thread(
-        lambda: {hit.memory.id: ctx.client_texts.source(hit.memory.content, loaded=True) for hit in hits}
+        lambda: {hit.memory.id: ctx.client_texts.told(hit.memory.content) for hit in hits}
     )
     return {number: source for number, source in sources.items() if source}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -437,6 +438,23 @@ def test_what_a_file_says_is_not_kept_a_second_time(running: Home, session: Spea
     source = "cents.md" if place == "note" else "CLAUDE.md"
     ((status, reason),) = said(running, session, f"We decided: {CENTS}")
     assert (status, reason) == ("discarded", f"{source} states it already")
+
+
+def context_of(greeting: str) -> str:
+    """What a session's start adds to the context, without what the user sees."""
+    return str(json.loads(greeting).get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def test_what_a_file_says_in_other_words_is_kept_and_given_once_the_file_lacks_it(
+    running: Home, session: Speaker, config: Path
+) -> None:
+    rules = session.project / "CLAUDE.md"
+    rules.write_text("- Amounts are integer cents, never floats.\n")
+    decision = "We decided to store all amounts as integer cents, because floats drifted."
+    assert [status for status, _ in said(running, session, decision)] == ["captured"]
+    assert "drifted" not in context_of(new_start(running, config, session.project))
+    rules.write_text("- Be brief.\n")
+    assert "drifted" in context_of(new_start(running, config, session.project))
 
 
 def test_what_differs_from_a_file_is_kept(running: Home, session: Speaker) -> None:

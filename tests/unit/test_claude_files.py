@@ -147,6 +147,73 @@ def test_files_that_are_not_loaded_at_the_start_are_unknown_there() -> None:
     assert known.source("Never call pip directly.", loaded=True) == ""
 
 
+SHOP = """- Use uv, never pip.
+- Amounts are integer cents, never floats.
+- Commit messages are always written in English.
+"""
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "Never use pip here, uv only.",
+        "We use uv instead of pip",
+        "dont use pip, use uv",
+        "uv not pip",
+        "Never use pip",
+        "We decided to store all amounts as integer cents, because floats drifted.",
+        "Never use floats for amounts, because they drift",
+        "Store amounts as integer cents, never as floats",
+        "always write commit messages in English (replying to: RabbitMQ.)",
+    ],
+)
+def test_a_file_tells_what_a_memory_says_in_other_words(memory: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(SHOP)])
+    assert known.told(memory) == "CLAUDE.md"
+    elsewhere = KnownStatements([Statement(text, "python.md", loaded=False) for text in statements(SHOP)])
+    assert elsewhere.told(memory) == ""
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "Use pip, never uv",
+        "Never use uv here, pip only.",
+        "Use poetry, never pip",
+        "Use uv, never pip in CI",
+        "In prod use uv, never pip",
+        "you can use pip again",
+        "We no longer use uv, pip only",
+        "Never use pip in the legacy folder, uv only",
+        "Amounts are floats now, because cents overflowed.",
+        "Amounts are floats, never integer cents",
+        "Amounts are integer cents, never floats, except in the report",
+        "All amounts are integer milli-cents, never floats",
+        "In the billing service amounts are decimals",
+        "Always write commit messages in German",
+        "always write commit messages of releases in English",
+        "in English, always (replying to: commit messages)",
+    ],
+)
+def test_what_contradicts_or_narrows_a_line_is_not_told(memory: str) -> None:
+    assert KnownStatements([Statement(text, "CLAUDE.md") for text in statements(SHOP)]).told(memory) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "memory"),
+    [
+        ("In tests, never use pip.", "Never use pip"),
+        ("In CI, use uv, never pip.", "Use uv, never pip"),
+        ("Deploys run on Mondays if the board is green.", "Deploys run on Mondays"),
+        ("Dates are in UTC.", "always in UTC (replying to: times of the logs)"),
+    ],
+)
+def test_a_line_for_one_place_or_occasion_does_not_state_the_general_rule(line: str, memory: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)])
+    assert known.told(memory) == known.source(memory) == ""
+
+
 @given(st.text(max_size=400), st.text(max_size=100))
 def test_any_text_can_be_compared(text: str, memory: str) -> None:
-    KnownStatements([Statement(one, "x") for one in statements(text)]).source(memory)
+    known = KnownStatements([Statement(one, "x") for one in statements(text)])
+    assert known.told(memory) or not known.source(memory)
