@@ -63,7 +63,8 @@ class ImportPlanResult(TypedDict):
 class ImportFileResult(TypedDict):
     """Response to the request ``import_file``: the result of one batch, which ends at the byte ``position``.
 
-    ``more``: the file has further batches. ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    ``more``: the file has further batches. ``event`` is the newest event of the import, which undoes it as a whole; 0
+    if it changed nothing.
     """
 
     path: str
