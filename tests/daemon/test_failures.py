@@ -560,3 +560,53 @@ async def test_calls_that_were_written_after_the_session_are_not_learned(app: Ap
 def test_a_command_whose_result_nobody_knows_is_no_way_out(running: Home, project: Path) -> None:
     """The exit code of the line is that of its last command."""
     assert learned(running, project, bash(FAILS, SUBCOMMAND, failed=True), bash("bun run test; echo finished")) == []
+
+
+NO_MODULE = "Exit code 1\n/usr/bin/python3: No module named pytest_docker"
+ABSENT = bash("python3 -m pytest_docker -q", NO_MODULE, failed=True)
+
+
+def test_what_works_for_the_same_purpose_is_learned_from_two_sessions(running: Home, project: Path) -> None:
+    absent = bash("pytest", "/bin/bash: line 1: pytest: command not found", failed=True)
+    calls = (absent, absent, absent, bash("make test", "14 passed"))
+    assert learned(running, project, *calls, sessions=1) == []
+    assert (unconfirmed(running), waiting(running)) == ([], [])  # one session may have run it for another reason
+    assert learned(running, project, *calls, sessions=1) == ["`pytest` failed here; `make test` then worked."]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (ABSENT, bash("npm test", "ok")),
+        (ABSENT, bash("make lint", "ok")),
+        (ABSENT, bash("git stash", "ok"), bash("make build", "ok")),
+        (ABSENT, edit("setup.cfg", "a", "b"), bash("make test", "ok")),
+        (bash("pytest tests/gone.py", "ERROR: file or directory not found: x", failed=True), bash("make test", "ok")),
+    ],
+)
+def test_what_serves_another_purpose_is_no_way_out(running: Home, project: Path, calls: tuple[Call, ...]) -> None:
+    assert (learned(running, project, *calls, sessions=3), waiting(running)) == ([], [])
+
+
+def test_a_script_of_the_project_for_the_same_purpose_waits_for_a_person(running: Home, project: Path) -> None:
+    assert learned(running, project, ABSENT, bash("./dev test", "14 passed"), sessions=3) == []
+    (capture,) = waiting(running)
+    assert capture["content"] == "`python3 -m pytest_docker -q` failed here; `./dev test` then worked."
+    assert "it runs a file of the project" in capture["reason"]
+
+
+def test_a_part_of_what_failed_waits_for_a_person(running: Home, project: Path) -> None:
+    missing = bash("npm test", 'npm error Missing script: "test"', failed=True)
+    assert learned(running, project, missing, bash("npm run test:unit", "ok"), sessions=2) == []
+    assert [capture["reason"] for capture in waiting(running)] == ["it may check only a part: a person must approve it"]
+
+
+def test_a_session_that_found_no_way_out_does_not_count_for_one_of_the_same_purpose(
+    running: Home, project: Path
+) -> None:
+    lived(running, project, bash("pytest", "bash: pytest: command not found", failed=True), bash("make test", "ok"))
+    lived(running, project, bash("pytest", "bash: pytest: command not found", failed=True))
+    assert (observed(running), waiting(running), unconfirmed(running)) == ([], [], [])
+    lived(running, project, bash("pytest", "bash: pytest: command not found", failed=True), bash("make test", "ok"))
+    (memory,) = observed(running)
+    assert memory["content"] == "`pytest` failed here; `make test` then worked."
