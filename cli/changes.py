@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,8 @@ LEARNED_BY = {
     "tool": "the daemon, from what a tool printed",
 }
 """The actor that the history shows for something that the daemon stored from a session, by its speaker."""
+UNDONE = re.compile(r"\Aevent (?P<number>\d+) \(\w+\)")
+"""The beginning of the reason that is stored with an undo."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 MEANINGFUL = frozenset(
@@ -73,7 +76,7 @@ def _chosen_subject(options: Namespace) -> tuple[str, str]:
 
 
 def _print_event(event: DescribedEvent, *, full: bool) -> None:
-    reason = f" ({screen.line(event['reason'])})" if event["reason"] else ""
+    reason = f" ({_reason(event)})" if event["reason"] else ""
     done = wording.change(event["action"], event["subject"], event["subject_id"])
     text = f"{done} by {_actor(event)}{wording.about(event)}{reason}"
     if event["subject"] == "rejudged":
@@ -84,6 +87,12 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
     if event["change"] or full:
         for line in _changed_columns(event["before"], event["after"], full=full, subject=event["subject"]):
             print(screen.paint(screen.wrapped(line, 35, ""), "dim"))
+
+
+def _reason(event: DescribedEvent) -> str:
+    """Return the reason of a change; that of an undo names the change that was undone."""
+    reason = screen.line(event["reason"]).rstrip(": ")
+    return UNDONE.sub(r"to undo change \g<number>", reason) if event["action"] == "undo" else reason
 
 
 def _actor(act: Mapping[str, Any]) -> str:

@@ -18,10 +18,18 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 600.0
 """Seconds to wait for an answer: a transcript can contain a month of work."""
 
-SPEAKERS = {"user": "You", "assistant": "Claude", "teammate": "A teammate", "tool": "A tool"}
+SPEAKERS = {
+    "user": "You",
+    "assistant": "Claude",
+    "teammate": "A teammate",
+    "tool": "The assistant (after reading a file or output)",
+}
 STYLES = {"stored": "green", "repeated": "green", "waiting": "yellow", "quarantined": "yellow"}
 
 INDENT = 8
+
+FOLDED = 3
+"""The fewest sentences in a row of which only the first is shown, if the same reason made them no candidates."""
 
 
 def explain(options: Namespace) -> None:
@@ -35,9 +43,26 @@ def explain(options: Namespace) -> None:
         return
     if answer["session"] is not None:
         _print_session(answer["session"], answer["missing"])
-    for (speaker, sentence), rows in groupby(answer["sentences"], lambda one: (one["origin"], one["sentence"])):
-        _print_sentence(speaker, sentence, list(rows))
+    rows = groupby(answer["sentences"], lambda one: (one["origin"], one["sentence"]))
+    for outcome, alike in groupby([list(one) for _, one in rows], _common_outcome):
+        _print_alike(list(alike), folded=outcome is not None and not options.all)
     _print_rest(answer)
+
+
+def _common_outcome(rows: Sequence[ExplainedSentence]) -> tuple[float, str, str] | None:
+    """Return a key that sentences of one message share if the same reason made them no candidates; None for others."""
+    first = rows[0]
+    return (first["time"], first["origin"], first["told"]) if first["fate"] == "never" else None
+
+
+def _print_alike(sentences: Sequence[Sequence[ExplainedSentence]], *, folded: bool) -> None:
+    """Print sentences that follow each other; if ``folded``, only the first of many, as of the rows of pasted text."""
+    hidden = len(sentences) - 1 if folded and len(sentences) >= FOLDED else 0
+    for rows in sentences[: len(sentences) - hidden]:
+        _print_sentence(rows)
+    if hidden:
+        more = f"and {hidden} more sentences of this message, with the same outcome (--all shows them)"
+        print(screen.paint(screen.wrapped(more, INDENT), "dim"))
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
@@ -60,8 +85,9 @@ def _print_session(session: ExplainedSession, missing: Sequence[str]) -> None:
         print(screen.paint(f"{screen.line(path)} can no longer be read.", "yellow"))
 
 
-def _print_sentence(speaker: str, sentence: str, rows: Sequence[ExplainedSentence]) -> None:
-    print(f"\n{screen.wrapped(screen.line(sentence), INDENT, f'{SPEAKERS[speaker]}:')}")
+def _print_sentence(rows: Sequence[ExplainedSentence]) -> None:
+    speaker = SPEAKERS[rows[0]["origin"]]
+    print(f"\n{screen.wrapped(screen.line(rows[0]['sentence']), INDENT, f'{speaker}:')}")
     best = max(rows, key=lambda row: (row["fate"] in STYLES, row["confidence"]))
     if best["seen"]:
         print(screen.paint(screen.wrapped(_seen(best), INDENT), "dim"))

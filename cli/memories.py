@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subconscious.domain.errors import DaemonError, OnlyCaptureError
@@ -37,6 +37,9 @@ SPEAKERS = {
 
 TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """Notes that are shown with memories of less than normal trust."""
+
+PAUSED = "paused: sessions did not use it"
+"""The mark of a memory that new sessions do not start with any more."""
 
 
 def remember(options: Namespace) -> None:
@@ -92,7 +95,7 @@ def recall(options: Namespace) -> None:
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
     how = {"tier": options.tier, "section": options.section} | _search_options(options)
-    answer = ask("search", query=" ".join(options.query), cwd=here(), **how, **_filters(options))
+    answer = ask("search", query=" ".join(options.query), cwd=here(), origin=origin(), **how, **_filters(options))
     hits = answer["hits"]
     if options.json:
         screen.as_json(hits)
@@ -136,9 +139,21 @@ def list_memories(options: Namespace) -> None:
     if options.json:
         screen.as_json(memories)
         return
+    paused = _paused(memories)
     for memory in memories:
-        card(memory)
+        card(memory, *((PAUSED,) if memory["id"] in paused else ()))
     _print_rest(options, len(memories), total)
+
+
+def _paused(memories: Sequence[Memory]) -> Sequence[int]:
+    """Return the ids of active memories that new sessions do not start with, because the last ones did not use them."""
+    active = [memory["id"] for memory in memories if not memory["archived_at"]]
+    if not active:
+        return ()
+    try:
+        return ask("why_surfaced", ids=active, limit=1, origin=origin()).get("paused", ())  # not from an older daemon
+    except DaemonError:
+        return ()  # the list is worth more than this mark
 
 
 def _print_rest(options: Namespace, shown: int, total: int) -> None:

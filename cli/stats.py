@@ -113,7 +113,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _reviews(reviews: ReviewCounts) -> str:
     if reviews["accepted"] is None:
-        return f"you have decided on none yet (aim: {reviews['aim']:.0%} accepted)"
+        return f"you have reviewed none yet (aim: {reviews['aim']:.0%} accepted)"
     edited = f", {reviews['edited']} of them approved in your own words" if reviews["edited"] else ""
     counts = {name: reviews[name] for name in ("approved", "rejected", "expired")}
     return f"{reviews['accepted']:.0%} accepted (aim: {reviews['aim']:.0%}): {_counted(counts)}{edited}"
@@ -122,12 +122,12 @@ def _reviews(reviews: ReviewCounts) -> str:
 def _print_table(title: str, rows: Mapping[str, StatusCounts]) -> None:
     if not rows:
         return
-    # The others are printed above; their columns would not fit into 80 characters.
-    columns = {status: name for status, name in NAMES.items() if status not in ("quarantined", "unconfirmed")}
-    screen.heading(f"{title:<14}{''.join(f'{name:>11}' for name in columns.values())}")
+    # What is in quarantine is printed above; its column would not fit into 80 characters.
+    columns = {status: name for status, name in NAMES.items() if status != "quarantined"}
+    screen.heading(f"{title:<13}{''.join(f'{name:>{len(name) + 1}}' for name in columns.values())}")
     for row, counts in rows.items():
-        cells = "".join(f"{counts.get(status, 0) or '':>11}" for status in columns)
-        print(f"{screen.line(row)[:13]:<14}{cells}".rstrip())
+        cells = "".join(f"{counts.get(status, 0) or '':>{len(name) + 1}}" for status, name in columns.items())
+        print(f"{screen.line(row)[:12]:<13}{cells}".rstrip())
 
 
 def _print_calibration(curves: Mapping[str, Sequence[Tenth]]) -> None:

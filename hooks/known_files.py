@@ -79,4 +79,4 @@ def _name(path: bytes) -> bytes:
         return b""
     name = os.path.basename(os.path.realpath(path))
     plain = all(letter.isalnum() or letter in SIGNS for letter in name.decode("latin-1")) and name.isascii()
-    return name if plain and b"." in name else b""
+    return name if plain and b"." in name and not name.endswith(b".") else b""

@@ -177,7 +177,7 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
     why = (
         "it looks slightly suspicious"
         if level is Level.LOW
-        else "it is unclear, short-lived or about its session's edits, or you often reject captures of this confidence"
+        else "it is unclear, short-lived or about its session's edits, or you rejected or archived others of this confidence"
     )
     return (*one.reasons, f"{why} (-{by:.2f})")
 

@@ -79,7 +79,10 @@ def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
     if found:
         yield fault("database", "; ".join(dict.fromkeys(found)), repair(path))
     else:
-        yield passed("database", f"sound, schema {health.schema}, memories: {health.memories}")
+        yield passed(
+            "database",
+            f"sound, schema {health.schema}, memories: {health.memories}, also archived, unconfirmed and retired ones",
+        )
     if changed := altered_copies(path):
         detail = f"copies that changed after they were made: {', '.join(one.name for one in changed)}"
         yield fault("copies", detail, f"rm {' '.join(quoted(one) for one in changed)}; subconscious backup")

@@ -159,7 +159,11 @@ async def apply(
         return []
     # A rewording or replacement does not mean that the capture was wrong, so the daemon is recorded as the actor.
     actor = "user" if other is None else "daemon"
-    archived = [memory.id] if await memories.archive(tx, memory, actor, f"{request.way}: {request.reason}", act) else []
+    archived = (
+        [memory.id]
+        if await memories.archive(tx, memory, actor, f"{request.way}: {request.reason}".rstrip(": "), act)
+        else []
+    )
     return archived + await consolidations.archive_dependents(tx, archived, "daemon", request.way, act)
 
 

@@ -34,7 +34,7 @@ RENEWAL = 30.0
 """The age in seconds at which the modification time of a valid list is renewed."""
 
 _RUN = re.compile(r"[\w.@+-]+")
-_PUBLISHED = re.compile(r"[A-Za-z0-9_.@+-]{1,255}")
+_PUBLISHED = re.compile(r"(?=[A-Za-z0-9_@+-]*\.)[A-Za-z0-9_.@+-]{0,254}[A-Za-z0-9_@+-]")
 _LINE = re.compile(r":\d+(?:[:-]\d+)?$")
 
 
@@ -110,11 +110,12 @@ def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
 def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
     """Yield the file names that `subconscious.recall.file_binding.bond` may match to a memory, and perhaps a few more.
 
-    Only ASCII names with a dot are yielded, because hooks don't look up other names.
+    Only ASCII names with a dot in front of other characters are yielded: hooks don't look up names without a dot, and
+    a dot at the end ends a sentence.
     """
     named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
     written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
-    yield from (name for name in (*named, *written) if "." in name and _PUBLISHED.fullmatch(name))
+    yield from (name for name in (*named, *written) if _PUBLISHED.fullmatch(name))
 
 
 def _cuts(run: str) -> Iterator[str]:

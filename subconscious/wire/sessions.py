@@ -136,8 +136,8 @@ class WhySurfacedResult(TypedDict):
     """Response to ``why_surfaced``.
 
     ``responses`` says how often sessions used, repeated and violated the requested memory. ``left_out`` is whether
-    new sessions no longer start with that memory, because recent sessions did not use it. Both are missing if the
-    request names no memory.
+    new sessions no longer start with that memory, because recent sessions did not use it. ``paused`` are those of
+    several requested memories for which this is so. They are missing if the request names no memory.
     """
 
     surfaces: list[ExplainedSurface]
@@ -145,3 +145,4 @@ class WhySurfacedResult(TypedDict):
     handovers: list[Handover]
     responses: NotRequired[Responses]
     left_out: NotRequired[bool]
+    paused: NotRequired[list[int]]

@@ -29,6 +29,7 @@ from tests.support.cli_answers import (
     CAPTURE,
     DAY,
     ESCAPES,
+    EXPLAINED,
     MARKUP,
     MEMORY,
     ROLLBACK,
@@ -301,6 +302,47 @@ def test_explain_tells_what_was_seen_and_what_became_of_it(
         assert words in told
 
 
+def test_explain_folds_pasted_rows(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    row = EXPLAINED["sentences"][1] | {"fate": "never", "told": "never a candidate: too long", "seen": ""}
+    pasted = [row | {"sentence": f"{number};delivered"} for number in range(300)]
+    daemon.answers["explain"] = EXPLAINED | {"sentences": [EXPLAINED["sentences"][0], *pasted]}
+    told = " ".join(run(capsys, "explain")[1].split())
+    assert "0;delivered never a candidate: too long and 299 more sentences of this message" in told
+    assert "1;delivered" not in told
+    assert run(capsys, "explain", "--all")[1].count(";delivered") == 300
+    asked = [row | {"sentence": f"{number}?", "time": number} for number in range(5)]
+    daemon.answers["explain"] = EXPLAINED | {"sentences": asked}
+    assert run(capsys, "explain")[1].count("too long") == 5
+
+
+def test_explain_names_the_assistant_after_it_read_something(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["explain"] = EXPLAINED | {"sentences": [EXPLAINED["sentences"][0] | {"origin": "tool"}]}
+    assert "The assistant (after reading a file or output): We decided" in " ".join(run(capsys, "explain")[1].split())
+
+
+def test_a_search_of_a_person_finds_unconfirmed_memories(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "search", "retries")
+    assert daemon.requests[-1].args["origin"] == "user"
+
+
+def test_a_list_marks_what_sessions_do_not_start_with(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "paused" not in run(capsys, "list")[1]
+    daemon.answers["why_surfaced"] = ANSWERS["why_surfaced"] | {"paused": [MEMORY["id"]]}
+    assert "paused: sessions did not use it" in " ".join(run(capsys, "list")[1].split())
+
+
+def test_stats_count_what_is_unconfirmed(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = {"lesson": {"unconfirmed": 2}}
+    daemon.answers["stats"] = STATS | {"captures": STATS["captures"] | {"kinds": kinds}}
+    out = run(capsys, "stats")[1]
+    assert re.search(r"lesson +2$", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -343,6 +385,7 @@ def test_filters_reach_the_daemon(daemon: StubDaemon, capsys: pytest.CaptureFixt
     assert args == {
         "query": "two words",
         "cwd": str(Path.cwd()),
+        "origin": "user",
         "kinds": ["lesson"],
         "archived": True,
         "everywhere": True,
@@ -754,7 +797,7 @@ def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[st
     assert "80% accepted (aim: 70%)" in out
     assert re.search(r"decision +20 +2", out)
     daemon.answers["stats"] = STATS | {"reviews": STATS["reviews"] | {"accepted": None}}
-    assert "you have decided on none yet" in run(capsys, "stats")[1]
+    assert "you have reviewed none yet" in run(capsys, "stats")[1]
 
 
 def test_stats_tell_what_models_cost(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

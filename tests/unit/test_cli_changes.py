@@ -73,6 +73,31 @@ def test_what_was_judged_again_is_told_in_words(
     assert "waiting captures judged again: 2 stored, 1 waiting" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    ("action", "reason", "shown"),
+    [
+        ("archive", "refined:", "(refined)"),
+        ("archive", "refined: shorter", "(refined: shorter)"),
+        ("undo", "event 455 (create)", "(to undo change 455)"),
+        ("undo", "event 455 (create): wrong one", "(to undo change 455: wrong one)"),
+    ],
+)
+def test_the_reason_of_a_change_reads_like_one(
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    action: str,
+    reason: str,
+    shown: str,
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    event = {"id": 9, "at": NOON, "actor": "user", "action": action, "subject": "memory", "subject_id": "3"}
+    event |= {"session_id": None, "reason": reason, "before": None, "after": None, "about": "", "change": True}
+    with StubDaemon(home, {"history": {"events": [event]}}):
+        assert main(["history"]) == 0
+    assert shown in " ".join(capsys.readouterr().out.split())
+
+
 def test_every_change_of_a_capture_has_a_name_for_users() -> None:
     package = Path(wording.__file__).parents[1] / "subconscious"
     sources = "".join(path.read_text() for path in package.rglob("*.py"))

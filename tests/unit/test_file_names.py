@@ -49,6 +49,11 @@ def test_sentences_name_files_in_many_ways() -> None:
     assert not {"Makefile", "caf\u00e9.py", "v1"} & set(names_in(said, ()))
 
 
+def test_the_end_of_a_sentence_is_no_file_name() -> None:
+    said = 'No deploys until Friday. Renamed. "ok." lol... see .env. and src/x.py. (v1.2.)'
+    assert set(names_in(said, ("Done.", "."))) == {".env", "x.py", "v1.2"}
+
+
 def test_a_file_that_no_memory_names_is_not_asked_about(tmp_path: Path) -> None:
     published(tmp_path, "queue.py")
     assert not may_be_known(str(tmp_path), payload("/repo/src/other.py"))
@@ -64,6 +69,7 @@ def test_a_file_that_no_memory_names_is_not_asked_about(tmp_path: Path) -> None:
         b'{"tool_input":{"file_path":"/repo/a\\u002epy"}}',
         payload("other.py"),
         payload("/repo/Makefile"),
+        payload("/repo/notes."),
         payload("/repo/caf\u00e9.py"),
         payload("/repo/other.py", tool_response={"success": False, "error": "no such file"}),
         payload("/repo/other.py", tool_response={"file_path": "/repo/queue.py"}),
