@@ -148,6 +148,8 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
         at_terminal = cmd in handler.personal | handler.at_terminal
         root = handler.app.home.root
         doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=at_terminal, root=root)
+        if doubt and cmd in handler.personal and await _script_may(handler, cmd, args, caller):
+            doubt = ""
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
@@ -155,6 +157,13 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
             f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
+
+
+async def _script_may(handler: Handler, cmd: str, args: Args, caller: int) -> bool:
+    """Whether the caller is a person's script, and the handler lets scripts make this request."""
+    root = handler.app.home.root
+    doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=False, root=root)
+    return not doubt and await handler.script_may(cmd, args)
 
 
 def _where(handler: Handler) -> str:

@@ -38,6 +38,11 @@ class Handler:
     def __init__(self, app: App) -> None:
         self.app = app
 
+    async def script_may(self, cmd: str, args: Args) -> bool:
+        """Whether a person's script may make a request that is in ``personal``."""
+        del cmd, args
+        return False
+
     async def here(self, args: Args) -> Project:
         """Return the project of a request. Raises RequestError if the request names no folder."""
         project = await self.project(args)

@@ -126,11 +126,19 @@ class Changes(Handler):
 
         With ``preview``, change nothing, and only return what would change.
         """
+        return await undoing.undo_acts(self.app, await self._undo_request(args))
+
+    async def script_may(self, cmd: str, args: Args) -> bool:
+        """Whether an undo only takes back what the user archived or restored: a script may do that without an undo."""
+        if cmd != "undo_acts" or not isinstance(args, ChangesArgs):
+            return False
+        return await undoing.only_moves(self.app, await self._undo_request(args))
+
+    async def _undo_request(self, args: ChangesArgs) -> UndoRequest:
         project = None if args.everywhere else await self.project(args)
-        request = UndoRequest(
+        return UndoRequest(
             args.ids, args.limit, args.daemon, args.reason, args.preview, project_id=project.id if project else None
         )
-        return await undoing.undo_acts(self.app, request)
 
 
 def _described(event: Event, about: str, suspicion: str, *, person: bool) -> DescribedEvent:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from subconscious.app import App
 from subconscious.app.reconfigure import put_in_force
 from subconscious.context.approval import accepted
+from subconscious.domain.errors import SubconsciousError
 from subconscious.domain.model import Origin
 from subconscious.poisoning.suspicions import noted, of_events
 from subconscious.redaction.active_policy import load_policy
@@ -17,6 +18,9 @@ from subconscious.store.reversal import Step
 from subconscious.wire import undo as wire
 from subconscious.wire.history import Event
 from subconscious.wire.undo import AffectedMemory, Undone, UndoResult
+
+MOVES = ("archive", "unarchive")
+"""The actions that archive memories, or restore archived ones."""
 
 Titles = Mapping[tuple[str, str], str]
 """Short texts about subjects, by subject and id."""
@@ -63,6 +67,27 @@ async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
         "revived": [one for one, step in followed if (step.after or {}).get("archived_at") is None],
         "done": not request.preview and bool(done),
     }
+
+
+async def only_moves(app: App, request: UndoRequest) -> bool:
+    """Whether the changes to undo, and what their undo would change, are only memories that the user moved.
+
+    Moved means archived or restored. Also true if there is nothing to undo, and false if the changes can't be undone.
+    """
+    chosen = request.events or await reversal.latest(
+        app.database, request.number, daemon=request.daemon, project_id=request.project_id
+    )
+    async with app.database.write() as tx:
+        try:
+            acts = await reversal.acts(tx, chosen)
+            done = await reversal.undo(tx, acts, "")
+        except SubconsciousError:
+            return False
+        finally:
+            await tx.rollback()
+    changes = [event for act in acts for event in act] + [step.event for step in done]
+    moves = [event for event in changes if event["subject"] == "memory" and event["action"] in MOVES]
+    return len(moves) == len(changes) and all(event["actor"] == "user" for event in changes)
 
 
 def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspected: Titles) -> Undone:

@@ -86,12 +86,28 @@ def test_only_a_person_can_undo(running: Home, speaker: Speaker) -> None:
             wire.call(running, cmd, {"ids": [number]})
     with pytest.raises(SubconsciousError, match="only a person may run maintenance"):
         wire.call(running, "maintenance_run", {"job": "weekly"})
-    wire.call(running, "archive", {"ids": [number], "origin": "user"})
-    with pytest.raises(SubconsciousError, match="a person decides which changes are undone"):
-        wire.call(running, "undo_acts", {"origin": "user"})
+    person(running, "pin", ids=[number])
+    for origin in ("user", "assistant"):
+        with pytest.raises(SubconsciousError, match="a person decides which changes are undone"):
+            wire.call(running, "undo_acts", {"origin": origin})
     told: list[dict[str, Any]] = wire.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
     assert {event["before"] for event in told} == {None}
     assert all(not event["about"] for event in told)
+
+
+def test_a_script_can_undo_what_a_script_may_do(running: Home, speaker: Speaker) -> None:
+    """To archive and to restore. It undoes nothing else with it, and the assistant undoes nothing at all."""
+    number = learned(running, speaker, OTHER)
+    wire.call(running, "archive", {"ids": [number], "origin": "user"})
+    with pytest.raises(SubconsciousError, match="a person decides which changes are undone"):
+        wire.call(running, "undo_acts", {"origin": "assistant"})
+    for more in ({"limit": 2, "daemon": True}, {"daemon": True, "limit": 9}):
+        with pytest.raises(SubconsciousError, match="a person decides which changes are undone"):
+            wire.call(running, "undo_acts", {"origin": "user", **more})
+    assert "1 change undone" in shown(running, speaker, "undo", "--yes")
+    assert found(running, speaker, "pytest") == [number]
+    assert "1 change undone" in shown(running, speaker, "undo", "--yes")  # the undo itself
+    assert found(running, speaker, "pytest") == []
 
 
 def test_what_came_since_the_preview_is_not_taken_back_unseen(running: Home, speaker: Speaker) -> None:
