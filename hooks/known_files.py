@@ -1,4 +1,4 @@
-"""Checks whether a file that a tool used is in the list of file names that the daemon publishes (docs/protocol.md).
+"""Checks whether a file that a tool used, or its folder, is in the list that the daemon publishes (docs/protocol.md).
 
 Imported only after a tool used a file. In doubt, a file counts as known, and the hook asks the daemon.
 """
@@ -8,7 +8,7 @@ import time
 
 from hooks.rendered import read
 
-HEADER, END = b"subconscious-files 1\n", b"\nend\n"
+HEADER, END = b"subconscious-files 2\n", b"\nend\n"
 LARGEST = (1 << 20) + 1
 FRESH_SECONDS = 90.0
 KEYS = (b'"file_path"', b'"notebook_path"')
@@ -20,11 +20,11 @@ def may_be_known(home: str, payload: bytes) -> bool:
     if b'"error"' in payload:
         return True
     paths = _paths(payload)
-    names = [_name(path) for path in paths]
-    if not names or not all(names):
+    lines = [_lines(path) for path in paths]
+    if not lines or not all(lines):
         return True
     published = _published(home)
-    return not published or any(_has_line(published, line) for name in names for line in (name, _any_of_type(name)))
+    return not published or any(_has_line(published, line) for of_file in lines for line in of_file)
 
 
 def _any_of_type(name: bytes) -> bytes:
@@ -73,10 +73,17 @@ def _paths(payload: bytes) -> "list[bytes]":
     return found
 
 
-def _name(path: bytes) -> bytes:
-    """Return the name of a file without its folder, with links resolved; b"" for a name that is never published."""
+def _lines(path: bytes) -> "set[bytes]":
+    """Return the lines that name a file, its type or a folder above it, with links resolved; none if in doubt."""
     if b"\\" in path or not path.startswith(b"/"):
-        return b""
-    name = os.path.basename(os.path.realpath(path))
-    plain = all(letter.isalnum() or letter in SIGNS for letter in name.decode("latin-1")) and name.isascii()
-    return name if plain and b"." in name and not name.endswith(b".") else b""
+        return set()
+    folder, _, name = os.path.realpath(path).rpartition(b"/")
+    if not _is_plain(name) or b"." not in name or name.endswith(b"."):
+        return set()
+    above = {part.lower() if _is_plain(part) else b"*" for part in folder.split(b"/") if part}
+    return {name, _any_of_type(name)} | {part + b"/" for part in above}
+
+
+def _is_plain(name: bytes) -> bool:
+    """Whether a name may be in the list."""
+    return name.isascii() and all(letter.isalnum() or letter in SIGNS for letter in name.decode("ascii"))

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from subconscious.domain.model import Memory
+from subconscious.domain.model import Memory, Origin
+from subconscious.text.folders import folders_in, is_wide, restricts
 from subconscious.text.terms import stem, terms
 
 EXACT = 0.95
@@ -26,6 +27,9 @@ IN_PASSING, MANY_FILES = 0.8, 3
 
 Long lists contain every file that the session changed around the time of the statement.
 """
+
+FOLDER = 0.85
+"""The relevance of a user's statement that names a folder to the files in it; EXACT if it restricts work on them."""
 
 COMMON_NAMES = frozenset(
     "__init__ __main__ agents app base cargo changelog ci claude client common config conftest constants"
@@ -57,7 +61,27 @@ class Touched:
 
 
 def bond(memory: Memory, touched: Touched) -> float:
-    """Return the relevance of a memory to a file, 0 to 1, by the best match among the file names in the memory."""
+    """Return the relevance of a memory to a file, 0 to 1, by the best match of the names in the memory."""
+    return max(_named_bond(memory, touched), folder_bond(memory, touched))
+
+
+def folder_bond(memory: Memory, touched: Touched) -> float:
+    """Return the relevance of a user's statement to the files in a folder that it names; 0.0 for all other files.
+
+    A folder such as `src`, in which most files lie, counts only if the statement restricts work on it ("never",
+    "only", "belongs to").
+    """
+    if memory.origin is not Origin.USER:
+        return 0.0
+    found = [within for folder in folders_in(memory.content) if (within := folder.contains(touched.path, touched.root))]
+    if not found:
+        return 0.0
+    if restricts(memory.content):
+        return EXACT
+    return 0.0 if all(is_wide(within, touched.root) for within in found) else FOLDER
+
+
+def _named_bond(memory: Memory, touched: Touched) -> float:
     named = [*memory.files, *_mentions(memory.content, touched.name)]
     best = max((_match(name, touched) for name in named), default=0.0)
     if not best:

@@ -11,7 +11,7 @@ import aiosqlite
 from subconscious.domain.model import Memory
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT, Filter, where
-from subconscious.store.rows import memory_from
+from subconscious.store.rows import memory_from, qmarks
 from subconscious.text.codewords import code_parts
 
 USER_WIDE = "userwide"
@@ -99,6 +99,25 @@ async def naming(
         f"SELECT memories.* FROM {table} JOIN memories ON memories.id = {table}.rowid"  # noqa: S608
         f" WHERE {table} MATCH ? AND {condition} ORDER BY {table}.rowid DESC LIMIT ?",
         (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', *values, limit),
+        long=True,
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def naming_folders(database: Database, parts: Sequence[str], projects: Sequence[str], limit: int) -> list[Memory]:
+    """Return the user's active statements that contain a name in ``parts``, latest first.
+
+    The texts are read without the full-text index, because it does not find a name within Chinese or Japanese text.
+    """
+    names = list(dict.fromkeys(part for part in parts if part))
+    if not names:
+        return []
+    scope = f" AND (project_id IS NULL OR project_id IN ({qmarks(projects)}))" if projects else ""
+    named = " OR ".join("instr(lower(content), ?)" for _ in names)
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE origin = 'user' AND archived_at IS NULL{scope} AND ({named})"  # noqa: S608
+        " ORDER BY id DESC LIMIT ?",
+        (*projects, *names, limit),
         long=True,
     )
     return [memory_from(row) for row in rows]

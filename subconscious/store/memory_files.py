@@ -54,15 +54,16 @@ async def save_digests(tx: aiosqlite.Connection, found: Mapping[tuple[int, str],
 
 
 class Mention(NamedTuple):
-    """A memory's text and the files that it is bound to."""
+    """A memory's text, the files that it is bound to, and whether the user stated it."""
 
     content: str
     files: tuple[str, ...]
+    by_user: bool = False
 
 
 async def mentions(database: Database) -> list[Mention]:
     """Return the text and files of all memories that sessions may receive, unconfirmed ones included."""
     rows = await database.rows(
-        "SELECT content, files FROM memories WHERE archived_at IS NULL OR unconfirmed", long=True
+        "SELECT content, files, origin = 'user' FROM memories WHERE archived_at IS NULL OR unconfirmed", long=True
     )
-    return [Mention(row[0], tuple(json.loads(row[1]))) for row in rows]
+    return [Mention(row[0], tuple(json.loads(row[1])), bool(row[2])) for row in rows]

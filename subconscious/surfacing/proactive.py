@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from time import time
 
 from subconscious.capture import unconfirmed
@@ -20,7 +21,7 @@ from subconscious.failures.wording import found_path
 from subconscious.framing import rules
 from subconscious.recall import trust_notes
 from subconscious.recall.engines import projects_of
-from subconscious.recall.file_binding import Touched, bond
+from subconscious.recall.file_binding import NAMED, Touched, bond, folder_bond
 from subconscious.recall.marks import branch_factor
 from subconscious.recall.pipeline import recall
 from subconscious.recall.ranking import apply_corrections, decay_factor, priorities, superseded
@@ -33,12 +34,20 @@ from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
-from subconscious.surfacing.eligibility import is_fact, is_finding, is_stated_in, told_elsewhere, unasked
+from subconscious.surfacing.eligibility import (
+    is_fact,
+    is_finding,
+    is_for_one_task,
+    is_stated_in,
+    told_elsewhere,
+    unasked,
+)
 from subconscious.surfacing.errors import Fault, fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, against, characters_left, room, sift, usage_of
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
 from subconscious.surfacing.session_start import GREETING, Start, due_hits, due_now, marks_for, save_given
 from subconscious.text.due_dates import mentions_milestone
+from subconscious.text.folders import paths_in, restricts
 from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.text.terms import terms
 
@@ -68,6 +77,9 @@ BOUND = "occasion"
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
 """The most failures and habits that are shown with one prompt or file, and in one session."""
+
+MOST_PATHS = 10
+"""The most paths of a prompt for which memories are looked up."""
 
 RARE = 50
 """The most memories of a project that may contain a rare word."""
@@ -120,17 +132,20 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
         prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=reasons.FITS, due=due
     )
     found = await recall(ctx, unasked(prompt.text), prompt.project_id, 2 * rules.MOST) if asks else []
-    fits = [hit for hit in found if hit.memory.id not in due]
+    named = await _about_named_paths(ctx, occasion, prompt) if asks else []
+    by_path = {hit.memory.id for hit in named}
+    fits = [hit for hit in found if hit.memory.id not in due.keys() | by_path]
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
     guessed = any(memory.unconfirmed for memory, _ in bound)
     place = prompt.session_id, prompt.project_id
     below = [] if guessed else await _statements_below(ctx, fits, seen.ordinary, prompt.text)
     guess = [] if guessed else await unconfirmed.fitting(ctx, *place, prompt.text, below)
     guess_ids = {hit.memory.id for hit in guess}
-    hits = [*(hit for hit in fits if hit.memory.id not in guess_ids), *guess]
+    hits = [*named, *(hit for hit in fits if hit.memory.id not in guess_ids), *guess]
     hits = [*await due_hits(ctx, due), *(hit for hit in hits if not is_stated_in(prompt.text, hit.memory))]
     beside = Beside(await _ranked(ctx, occasion, BOUND, bound), left, story, known, frozenset(guess_ids))
-    occasion = replace(occasion, reasons=reasons.of_prompt(prompt.text, hits, beside.bound))
+    why = reasons.of_prompt(prompt.text, hits, beside.bound) | dict.fromkeys(by_path, reasons.NAMES_PATH)
+    occasion = replace(occasion, reasons=why)
     return await _give(ctx, occasion, hits, seen, beside)
 
 
@@ -162,18 +177,46 @@ async def surface_file(ctx: RecallContext, occasion: SurfacingEvent, touched: To
     if not hits and not of_type:
         return rules.SILENCE
     beside = Beside(await _ranked(ctx, occasion, BOUND, of_type))
-    of_its_type = {hit.memory.id: reasons.OF_TYPE for hit in beside.bound}
-    occasion = replace(occasion, about=touched.path, asked="names the file", reasons=of_its_type)
+    why = {hit.memory.id: reasons.OF_TYPE for hit in beside.bound}
+    unnamed = [hit.memory for hit in hits if touched.name not in hit.memory.content]
+    why |= {memory.id: reasons.OF_FOLDER for memory in unnamed if folder_bond(memory, touched)}
+    occasion = replace(occasion, about=touched.path, asked="names the file", reasons=why)
     return await _give(ctx, occasion, hits, seen, beside)
 
 
 async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Touched) -> list[Hit]:
     """Return the memories that name a file, confirmed ones first."""
     found = await full_text.naming(ctx.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
+    found += await _about_folders(ctx, occasion.project_id, touched)
+    found = list({memory.id: memory for memory in found}.values())
     new = [memory for memory in found if found_path(memory.content) != touched.path]  # the session has found that file
     bound = [(memory, strength) for memory in new if (strength := bond(memory, touched))]
     hits = await _ranked(ctx, occasion, "file", await about_the_work(ctx, occasion.project_id, bound, touched))
     return hits + await unconfirmed.bound(ctx, occasion.session_id, occasion.project_id, touched)
+
+
+async def _about_folders(ctx: RecallContext, project_id: str, touched: Touched) -> list[Memory]:
+    """Return the user's statements about a folder that contains a file, without those that were for one task."""
+    names = [part.casefold() for part in (PurePosixPath(touched.root).name, *touched.path.split("/"))]
+    found = await full_text.naming_folders(ctx.database, names, projects_of(project_id), CANDIDATES)
+    lasting = (memory for memory in found if restricts(memory.content) or not is_for_one_task(memory))
+    return [memory for memory in lasting if folder_bond(memory, touched)]
+
+
+async def _about_named_paths(ctx: RecallContext, occasion: SurfacingEvent, prompt: Prompt) -> list[Hit]:
+    """Return the user's statements about the folders of paths in a prompt, and those that restrict work on such files.
+
+    They are returned even if several sessions received them without using them: the prompt is about them.
+    """
+    found: dict[int, tuple[Memory, float]] = {}
+    for path in paths_in(prompt.text, prompt.folder)[:MOST_PATHS]:
+        touched = Touched(path, prompt.folder)
+        named = await full_text.naming(ctx.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
+        about = [memory for memory in named if memory.origin is Origin.USER and restricts(memory.content)]
+        about = [memory for memory in about if touched.name in memory.content]
+        about += await _about_folders(ctx, occasion.project_id, touched)
+        found |= {memory.id: (memory, bond(memory, touched)) for memory in about}
+    return await _ranked(ctx, occasion, "file", [one for one in found.values() if one[1] >= NAMED])
 
 
 async def about_the_work(
@@ -181,10 +224,11 @@ async def about_the_work(
 ) -> list[tuple[Memory, float]]:
     """Return the memories about a file, without findings that were ignored, are outdated, or don't fit the prompt.
 
-    Facts that the user stated without naming the file are treated like findings: they were stated while a session
-    worked on the file, and are perhaps not about it.
+    Facts that the user stated without naming the file or its folder are treated like findings: they were stated while
+    a session worked on the file, and are perhaps not about it.
     """
-    facts = [memory for memory, _ in bound if is_fact(memory) and touched.name not in memory.content]
+    unnamed = [memory for memory, _ in bound if touched.name not in memory.content]
+    facts = [memory for memory in unnamed if is_fact(memory) and not folder_bond(memory, touched)]
     doubtful = [*(memory for memory, _ in bound if is_finding(memory)), *facts]
     if not doubtful:
         return list(bound)

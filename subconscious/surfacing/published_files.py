@@ -1,4 +1,4 @@
-"""Publishes the names of all files that memories mention, so that hooks ask the daemon only about these files.
+"""Publishes the names of all files and folders that memories mention, so that hooks ask the daemon only about these.
 
 `hooks/known_files.py` reads this list (``run/file-names``) after each file that a session reads or edits. The list may
 contain names that no memory mentions any more, but never lacks a name: it is deleted as soon as a memory is stored, and
@@ -20,10 +20,11 @@ from subconscious.app import App
 from subconscious.store import events, memory_files
 from subconscious.surfacing.bound import types_of
 from subconscious.system.safe_files import replace_file
+from subconscious.text.folders import folders_in, is_wide, restricts
 
 log = logging.getLogger("subconscious.surfacing")
 
-HEADER, END = b"subconscious-files 1\n", b"end\n"
+HEADER, END = b"subconscious-files 2\n", b"end\n"
 LARGEST = 1 << 20
 """The maximum size of the list in bytes: hooks read the whole file. A larger list is not published."""
 
@@ -94,16 +95,21 @@ class FileNames:
         keys = [hash(one) for one in mentions]
         known = self._names
         self._names = {
-            key: known[key] if key in known else frozenset(lines_of(one.content, one.files))
+            key: known[key] if key in known else frozenset(lines_of(one.content, one.files, by_user=one.by_user))
             for key, one in zip(keys, mentions, strict=True)
         }
         names = sorted(frozenset().union(*self._names.values()))
         return HEADER + "".join(f"{name}\n" for name in names).encode("ascii") + END
 
 
-def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
-    """Yield the lines that are published for a memory: file names, and "*.go" for all files of a type."""
+def lines_of(content: str, files: Iterable[str], *, by_user: bool) -> Iterator[str]:
+    """Yield the lines that are published for a memory: file names, and "*.go" for all files of a type.
+
+    For a statement of the user also "legacy/" for all files in a folder with this name, in lower case, or "*/" if
+    hooks don't look up the folder's name.
+    """
     yield from names_in(content, files)
+    yield from _folders_in(content) if by_user else ()
     yield from (f"*{suffix}" for suffix in types_of(content))
 
 
@@ -116,6 +122,12 @@ def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
     named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
     written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
     yield from (name for name in (*named, *written) if _PUBLISHED.fullmatch(name))
+
+
+def _folders_in(content: str) -> Iterator[str]:
+    """Yield the last names of the folders to which `subconscious.recall.file_binding.folder_bond` may bind a text."""
+    bound = [one for one in folders_in(content) if restricts(content) or not is_wide(one.parts)]
+    yield from (f"{one.parts[-1]}/" if _PUBLISHED.fullmatch(one.parts[-1]) else "*/" for one in bound)
 
 
 def _cuts(run: str) -> Iterator[str]:

@@ -18,6 +18,8 @@ FIT = "fits the branch and the latest prompts"
 
 NAMES_STEP = "the memory is about a step, a command or a type of files that the prompt names"
 OF_TYPE = "about files of this type"
+OF_FOLDER = "names a folder that the file is in"
+NAMES_PATH = "names a folder or file that the prompt names"
 
 RECENT = "one of the latest memories of this project"
 PROMOTED = "promoted to knowledge of this project"

@@ -17,7 +17,7 @@ from subconscious import wire
 from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
-from tests.support.surfacing import begun, remember
+from tests.support.surfacing import begun, given, remember
 
 WORKER = "The retries in upload/worker.py stop after two, because the proxy drops long connections."
 REFUSED = "ECONNREFUSED on port 5433 means that the test database is down: start it with make db."
@@ -215,3 +215,35 @@ def test_what_is_bound_to_a_changed_file_and_to_another_branch_is_marked(running
     git(project, "checkout", "-qb", "next")
     assert eventually(lambda: marks() == ["may be outdated: ledger.py changed since"], 60)
     assert terminal.ask(running, "search", query="ledger cents", cwd=str(project))["result"]["hits"][0]["marks"]
+
+
+LEGACY = "dont touch templates/legacy, thats lenas until she is back"
+
+
+@pytest.mark.parametrize("said", [LEGACY, "never edit templates/legacy/mail.txt by hand"])
+def test_a_prompt_that_names_a_path_is_given_what_restricts_work_on_it(
+    running: Home, speaker: Speaker, said: str
+) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, said, "Invoices use the tax table of the year.")
+    assert given(talker, "fix the typo in templates/other/mail.html pls") == ""
+    assert said in given(talker, "fix the typo in templates/legacy/mail.txt pls")
+    (surface,) = why(running, talker)["surfaces"]
+    assert surface["reason"] == "names a folder or file that the prompt names"
+    assert touch(talker, "templates/legacy/mail.txt") == ""  # it is in the context already
+
+
+def test_a_file_is_given_what_restricts_work_on_its_folder_even_after_sessions_without_use(
+    running: Home, speaker: Speaker
+) -> None:
+    (number,) = remember(running, speaker, LEGACY)
+    for _ in range(4):
+        other = new_session(running, speaker.project)
+        assert LEGACY in touch(other, "templates/legacy/mail/a.txt")
+        other.hook("drop", "SessionEnd", reason="exit")
+        drained(running)
+    assert wire.call(running, "why_surfaced", {"id": number})["left_out"]
+    assert {one["reason"] for one in why(running, other)["surfaces"]} == {"names a folder that the file is in"}
+    last = new_session(running, speaker.project)
+    assert LEGACY in given(last, "add a line to templates/legacy/mail/a.txt")
+    assert LEGACY in touch(new_session(running, speaker.project), "templates/legacy/b.txt")

@@ -462,7 +462,7 @@ def test_a_hook_asks_about_files_of_a_type_that_a_memory_is_bound_to(tmp_path: P
     path = tmp_path / "run" / "file-names"
     path.parent.mkdir()
     path.touch(0o600)
-    path.write_bytes(HEADER + "".join(f"{line}\n" for line in sorted(lines_of(TABS, ()))).encode() + END)
+    path.write_bytes(HEADER + "".join(f"{line}\n" for line in sorted(lines_of(TABS, (), by_user=False))).encode() + END)
     assert may_be_known(str(tmp_path), payload("/repo/src/App.tsx"))
     assert not may_be_known(str(tmp_path), payload("/repo/src/app.py"))
 

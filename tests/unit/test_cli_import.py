@@ -216,7 +216,7 @@ def test_the_progress_advances_with_each_batch_of_a_large_file(monkeypatch: pyte
     monkeypatch.setattr(imports, "ask", lambda *_, **__: next(batches))
     stream, (file,) = Terminal(), completed("import_plan", {"files": [FILE]})["files"]
     with Progress("Importing", FILE["bytes"], stream=stream) as shown:
-        assert len(list(imports._read(file, None, False, shown))) == 2
+        assert len(list(imports._read(file, None, False, "", shown))) == 2
     drawn = [line.split("] ")[1] for line in stream.getvalue().split("\r\x1b[K") if "] " in line]
     assert [*dict.fromkeys(drawn)][1:] == [f"{part} 944588c1.jsonl (2.0 MB)" for part in ("  0%", " 25%", "100%")]
 

@@ -99,7 +99,7 @@ def test_a_file_that_can_not_be_relied_on_is_not_used(tmp_path: Path, broken: st
     elif broken == "cut":
         path.write_bytes(HEADER + b"queue.py\n")
     elif broken == "another version":
-        path.write_bytes(path.read_bytes().replace(b"files 1", b"files 2"))
+        path.write_bytes(path.read_bytes().replace(HEADER, b"subconscious-files 1\n"))
     elif broken == "link":
         path.rename(tmp_path / "elsewhere")
         path.symlink_to(tmp_path / "elsewhere")

@@ -298,7 +298,7 @@ def test_the_daemon_is_not_asked_about_a_file_that_no_memory_names(hooks: Hooks,
     with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
         names = hooks.home / "run" / "file-names"
         names.touch(0o600)
-        names.write_bytes(b"subconscious-files 1\nqueue.py\nend\n")
+        names.write_bytes(b"subconscious-files 2\nqueue.py\nend\n")
         done = hooks.call("ask", "PostToolUse", payload)
     assert (len(questions), done.stdout) == (asked, CONTEXT if asked else b"")
     assert len(hooks.entries) == 1
