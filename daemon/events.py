@@ -17,7 +17,7 @@ from subconscious.slash_commands import commands
 from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 from subconscious.surfacing import rendered_starts
-from subconscious.system.projects import identify
+from subconscious.system.projects import head, identify
 
 WRITING_SECONDS = 1.0
 """The most seconds to wait until the client has written a turn into the transcript after its Stop hook. The client
@@ -105,7 +105,7 @@ async def session_ended(work: Work) -> None:
         await model_readings.make_due(tx, work.entry.payload.session_id)
     await unconfirmed_upkeep.settle(work.app, ctx, source.session_id)
     work.app.signals.gathered.set()
-    work.app.worktrees.want(project.id, work.entry.folder)
+    work.app.worktrees.want(project.id, work.entry.folder, *await asyncio.to_thread(head, work.entry.folder))
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {

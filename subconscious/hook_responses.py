@@ -116,7 +116,7 @@ class Answers:
         if compose is None:
             return b""
         project = await self._app.project_of(entry.folder)
-        self._app.worktrees.want(project.id, entry.folder)
+        self._app.worktrees.want(project.id, entry.folder, *await asyncio.to_thread(head, entry.folder))
         await self._app.notes.schedule_scan(entry, project.id)
         return await compose(self, entry, project, doubt)
 

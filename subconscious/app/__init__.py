@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from time import time
 from typing import Any
 
@@ -37,13 +38,38 @@ class Worktrees:
 
     def __init__(self) -> None:
         self.known: WorktreeState = UNKNOWN
+        self._examined: dict[tuple[str, str], tuple[str, frozenset[tuple[int, str]]]] = {}
         self.wanted: dict[str, str] = {}
         self.woken = asyncio.Event()
 
-    def want(self, project_id: str, folder: str) -> None:
-        """Request the examination of a folder, because a session works in it."""
+    def want(self, project_id: str, folder: str, branch: str, commit: str) -> None:
+        """Request the examination of a folder, because a session works in it.
+
+        ``branch`` and ``commit`` are checked out there. If another commit of the branch was examined, it is no longer
+        known which branches are not merged: the new commit may have merged them.
+        """
+        before, apart = self._examined.get((project_id, branch), (commit, frozenset()))
+        if before != commit:
+            self.known = replace(self.known, apart=self.known.apart - apart)
         self.wanted[project_id] = folder
         self.woken.set()
+
+    def record_merges(self, project_id: str, branch: str, commit: str, merged: Mapping[int, bool | None]) -> None:
+        """Record which memories of a project come from a branch that ``commit`` of ``branch`` contains, by their id.
+
+        None means that it is unknown whether the memory's branch was merged.
+        """
+        pairs = {
+            answer: frozenset((number, branch) for number, one in merged.items() if one is answer)
+            for answer in (True, False, None)
+        }
+        others = frozenset((number, branch) for number in merged)
+        self.known = replace(
+            self.known,
+            merged=(self.known.merged - others) | pairs[True],
+            apart=(self.known.apart - others) | pairs[False],
+        )
+        self._examined[project_id, branch] = (commit, pairs[False])
 
 
 IDENTIFY_SECONDS = 0.3

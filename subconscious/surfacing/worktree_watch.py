@@ -16,7 +16,7 @@ from subconscious.system.projects import Checkout, head
 log = logging.getLogger("subconscious.surfacing")
 
 PAUSE = 60.0
-"""Seconds within which the same checkout and branch are not checked again."""
+"""Seconds within which the same commit of a checkout is not checked again."""
 
 FRESH = 86_400.0
 """A memory's files count as unchanged at their first check if the memory is younger than this many seconds."""
@@ -32,7 +32,7 @@ class WorktreeWatch:
     def __init__(self, app: App) -> None:
         self._app = app
         self._worktrees = app.worktrees
-        self._looked: dict[tuple[str, str, str], float] = {}
+        self._looked: dict[tuple[str, str, str], tuple[str, float]] = {}
 
     async def run(self) -> None:
         """Check the folders that sessions work in, until cancelled."""
@@ -47,33 +47,29 @@ class WorktreeWatch:
                     log.exception("files and branches can't be checked")
 
     async def look(self, project_id: str, folder: str) -> None:
-        """Check the memories of one project, unless that was done within the last minute."""
-        branch, _ = await asyncio.to_thread(head, folder)
+        """Check the memories of one project, unless that was done for the same commit within the last minute."""
+        branch, commit = await asyncio.to_thread(head, folder)
         place = (project_id, folder, branch)
-        if monotonic() - self._looked.get(place, -math.inf) < PAUSE:
+        before, at = self._looked.get(place, ("", -math.inf))
+        if before == commit and monotonic() - at < PAUSE:
             return
         chosen = self._app.recall_context().settings
-        self._looked[place] = monotonic()
+        self._looked[place] = (commit, monotonic())
         bound = await memory_files.with_files(self._app.database, project_id, MOST_MEMORIES)
         checkout = await asyncio.to_thread(Checkout.at, folder)
         if checkout is None or not bound:
             return
         if chosen.mark_branches and branch:
-            await self._look_at_branches(bound, checkout, branch)
+            await self._look_at_branches(project_id, bound, checkout, branch)
         if chosen.mark_outdated:
             await self._look_at_files(bound, checkout)
 
-    async def _look_at_branches(self, bound: list[Memory], checkout: Checkout, branch: str) -> None:
+    async def _look_at_branches(self, project_id: str, bound: list[Memory], checkout: Checkout, branch: str) -> None:
         elsewhere = [memory for memory in bound if memory.branch not in ("", branch)]
-        origins = {(memory.branch, memory.commit) for memory in elsewhere}
-        here = {origin for origin in origins if await asyncio.to_thread(checkout.has_merged, *origin)}
-        merged = {(memory.id, branch) for memory in elsewhere if (memory.branch, memory.commit) in here}
-        apart = {(memory.id, branch) for memory in elsewhere} - merged
-        self._worktrees.known = replace(
-            self._worktrees.known,
-            merged=frozenset((self._worktrees.known.merged - apart) | merged),
-            apart=frozenset((self._worktrees.known.apart - merged) | apart),
-        )
+        origins = dict.fromkeys((memory.branch, memory.commit) for memory in elsewhere)
+        merged = {origin: await asyncio.to_thread(checkout.has_merged, *origin) for origin in origins}
+        of_memories = {memory.id: merged[memory.branch, memory.commit] for memory in elsewhere}
+        self._worktrees.record_merges(project_id, branch, checkout.commit, of_memories)
 
     async def _look_at_files(self, bound: list[Memory], checkout: Checkout) -> None:
         with_files = [memory for memory in bound if memory.files]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -173,6 +174,8 @@ EARLIEST = 200_000_000
 """The earliest timestamp (in 1976) that Git reads correctly."""
 LARGEST_FILE = 4 << 20
 MOST_PATHS = 200_000
+MOST_COMPARED, MOST_MESSAGES = 50, 1000
+"""The most branches that are compared with a checkout file by file, and the most commit messages that are read."""
 LOOK_SECONDS = 5.0
 """Time limit of one Git command in the background."""
 
@@ -186,7 +189,8 @@ class Checkout:
     def __init__(self, root: Path, repository: Repository | None) -> None:
         self.root = root
         self._repository = repository
-        self._commit = repository.head()[1] if repository else ""
+        self.commit = repository.head()[1] if repository else ""
+        self._compared = 0
         self._paths: dict[str, list[str]] | None = None
 
     @classmethod
@@ -221,32 +225,44 @@ class Checkout:
 
     def committed_at(self, path: str, since: float) -> float:
         """Return when a commit last changed a file; 0.0 if none did since the start of the day of ``since`` (UTC)."""
-        if self._repository is None or not self._commit:
+        if self._repository is None or not self.commit:
             return 0.0
-        return _commits(self._repository, self._commit, int(since // DAY)).get(path, 0.0)
+        return _commits(self._repository, self.commit, int(since // DAY)).get(path, 0.0)
 
-    def has_merged(self, branch: str, commit: str) -> bool:
-        """Whether statements made on ``branch``, at ``commit``, apply to the current checkout.
+    def has_merged(self, branch: str, commit: str) -> bool | None:
+        """Whether statements made on ``branch``, at ``commit``, apply to the current checkout; None if unknown.
 
         A branch without commits of its own does not count as merged, although the checkout's history contains all its
         commits: statements made on it are about future work. For a trunk and for a deleted branch it is enough that the
         history contains ``commit``.
         """
-        repository = self._repository
-        if repository is None or not self._commit:
+        own_commits = self._own_commits(branch, commit)
+        if self._repository is None or not self.commit or not own_commits:
             return False
-        tip = repository.resolve(f"refs/heads/{branch}") or repository.resolve(f"refs/remotes/origin/{branch}")
+        if any(self._has_commit(one) for one in own_commits):
+            return True
+        if self._compared >= MOST_COMPARED:
+            return None
+        self._compared += 1
+        return _squashed(self._repository, branch, own_commits, self.commit)
+
+    def _own_commits(self, branch: str, commit: str) -> tuple[str, ...]:
+        """Return the commits of a branch that show, if the history contains one, that it was merged; its tip first."""
+        if self._repository is None:
+            return ()
+        resolve = self._repository.resolve
+        tip = resolve(f"refs/heads/{branch}") or resolve(f"refs/remotes/origin/{branch}")
         if not tip:
-            return self._has_commit(commit)
-        is_trunk = branch in (*TRUNKS, repository.default_branch())
-        start = "" if is_trunk else repository.branch_start(branch)
+            return (commit,) if is_commit_id(commit) else ()
+        is_trunk = branch in (*TRUNKS, self._repository.default_branch())
+        start = "" if is_trunk else self._repository.branch_start(branch)
         # If the start is unknown, the commit may be the start of the branch, which proves nothing: only the tip counts.
-        own_commits = {tip} if start is None else {commit, tip} - {"", start}
-        return any(self._has_commit(one) for one in own_commits)
+        own = (tip,) if start is None else (tip, commit)
+        return tuple(dict.fromkeys(one for one in own if one != start and is_commit_id(one)))
 
     def _has_commit(self, commit: str) -> bool:
         """Whether a commit is part of the history of the checkout."""
-        return self._repository is not None and commit in _history(self._repository, self._commit)
+        return self._repository is not None and commit in _history(self._repository, self.commit)
 
     def _named(self, name: str) -> list[str]:
         if self._paths is None:
@@ -261,6 +277,55 @@ def _history(repository: Repository, commit: str) -> frozenset[str]:
     """Return a commit and its ancestors, up to a limit. The result is cached: `git` runs once for each commit."""
     most = f"--max-count={MOST_PATHS}"
     return frozenset(ask_git(repository, LOOK_SECONDS, "rev-list", most, commit, "--").split())
+
+
+@lru_cache(maxsize=500)
+def _squashed(repository: Repository, branch: str, own_commits: tuple[str, ...], head_commit: str) -> bool | None:
+    """Whether the history of ``head_commit`` has the changes of a branch in other commits; None if unknown.
+
+    It does if a commit message names the branch or one of its commits, or if all files that the branch changed are the
+    same here. It does not if one of these files was not changed here at all.
+    """
+    base = ask_git(repository, LOOK_SECONDS, "merge-base", own_commits[0], head_commit).strip()
+    if not is_commit_id(base):
+        return None
+    if any(_reports_merge(message, branch, own_commits) for message in _messages(repository, base, head_commit)):
+        return True
+    theirs, ours = _changed(repository, base, own_commits[0]), _changed(repository, base, head_commit)
+    if theirs and all(ours.get(path) == content for path, content in theirs.items()):
+        return True
+    return None if theirs.keys() <= ours.keys() else False
+
+
+def _reports_merge(message: str, branch: str, commits: Sequence[str]) -> bool:
+    """Whether a commit message says that a branch was merged: it names one of its commits, or its subject the branch.
+
+    A branch whose name is a plain word, such as "search", must be named as a merged branch.
+    """
+    subject = message.lstrip().partition("\n")[0]
+    if any(commit in message for commit in commits):
+        return not subject.startswith("Revert")
+    name = rf"(?<![\w./-])(?<!into )(?<!into ['\"])(?:[\w.-]{{1,100}}/)?{re.escape(branch)}(?![\w-]|[./]\w)"
+    named = re.search(name, subject)
+    merges = re.search(r"merge|squash", subject, re.IGNORECASE) or not branch.isalpha()
+    return bool(named and merges) and not re.search(r"\brevert", subject, re.IGNORECASE)
+
+
+@lru_cache(maxsize=4)
+def _messages(repository: Repository, base: str, commit: str) -> tuple[str, ...]:
+    """Return the messages of the latest commits between two commits."""
+    most = f"--max-count={MOST_MESSAGES}"
+    plain = ("--no-show-signature", "--no-color", "--format=%B%x00")
+    output = ask_git(repository, LOOK_SECONDS, "log", most, *plain, f"{base}..{commit}", "--")
+    return tuple(output.split("\0"))
+
+
+@lru_cache(maxsize=20)
+def _changed(repository: Repository, base: str, commit: str) -> dict[str, str]:
+    """Return the content's id of each file that differs between two commits."""
+    output = ask_git(repository, LOOK_SECONDS, "diff-tree", "-r", "-z", "--raw", "--no-renames", base, commit, "--")
+    fields = output.split("\0")
+    return {path: what.split(" ")[3] for what, path in zip(fields[::2], fields[1::2], strict=False)}
 
 
 @lru_cache(maxsize=4)

@@ -40,7 +40,7 @@ def grow(folder: Path, name: str = "more") -> str:
 def merged(folder: Path, commit: str) -> bool:
     checkout = Checkout.at(str(folder))
     assert checkout is not None
-    return checkout.has_merged("feature", commit)
+    return checkout.has_merged("feature", commit) is True
 
 
 def test_a_branch_without_work_of_its_own_is_not_merged(repository: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_merged_branch_is_merged(repository: Path, how: str, deleted: bool, sa
 def has_merged(folder: Path, branch: str, commit: str) -> bool:
     checkout = Checkout.at(str(folder))
     assert checkout is not None
-    return checkout.has_merged(branch, commit)
+    return checkout.has_merged(branch, commit) is True
 
 
 def cloned(repository: Path) -> Path:
@@ -190,3 +190,72 @@ def test_where_there_is_no_git_nothing_is_told(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path)
     assert Checkout.at(str(tmp_path)) is None
     assert head(str(tmp_path)) == ("", "")
+
+
+def squash(folder: Path, *message: str) -> None:
+    git(folder, "merge", "-q", "--squash", "feature")
+    git(folder, "commit", "-q", *message)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_squashed_branch_is_merged_if_all_its_changes_are_here(repository: Path, deleted: bool) -> None:
+    grow(repository)
+    said_at = grow(repository, "most")
+    git(repository, "checkout", "-q", "main")
+    grow(repository, "another")
+    squash(repository, "-m", "Search by date")
+    grow(repository, "later")
+    if deleted:
+        git(repository, "branch", "-D", "feature")
+    assert merged(repository, said_at)
+
+
+@pytest.mark.parametrize(
+    ("branch", "subject"),
+    [
+        ("feature/dhl", "Merge pull request #12 from owner/feature/dhl"),
+        ("feature/dhl", "feature/dhl: sign webhooks (#12)"),
+        ("search", "Squash-merge the branch 'search'"),
+    ],
+)
+def test_a_subject_that_names_the_branch_shows_that_it_was_squashed(
+    repository: Path, branch: str, subject: str
+) -> None:
+    git(repository, "branch", "-m", branch)
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    (repository / "more").write_text("reviewed")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", subject)
+    assert has_merged(repository, branch, said_at)
+
+
+@pytest.mark.parametrize("subject", ["Better search", "Revert the merge of search", "Merge branch 'main' into search"])
+def test_where_the_same_files_changed_it_is_unknown(repository: Path, subject: str) -> None:
+    git(repository, "branch", "-m", "search")
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    (repository / "more").write_text("reviewed")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", subject)
+    checkout = Checkout.at(str(repository))
+    assert checkout is not None
+    assert checkout.has_merged("search", said_at) is None
+
+
+def test_a_squash_that_lists_the_commits_is_a_merge(repository: Path) -> None:
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    git(repository, "merge", "-q", "--squash", "feature")
+    (repository / "more").write_text("reviewed")
+    git(repository, "commit", "-qa", "--no-edit")
+    assert merged(repository, said_at)
+
+
+def test_a_branch_with_a_file_that_nobody_changed_here_is_not_merged(repository: Path) -> None:
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    grow(repository, "another")
+    checkout = Checkout.at(str(repository))
+    assert checkout is not None
+    assert checkout.has_merged("feature", said_at) is False
