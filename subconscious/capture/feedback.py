@@ -8,12 +8,13 @@ from pathlib import Path
 from uuid import uuid4
 
 from subconscious.domain.model import Memory, Origin, Role, Turn
-from subconscious.recall import usage
+from subconscious.recall import run_commands, usage
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import memories, surfaces, unconfirmed
 from subconscious.store.surfaces import PROACTIVE_EVENTS, Unjudged
 from subconscious.supersession import confirmation
 from subconscious.transcripts import State, read_turns
+from subconscious.transcripts.utterances import WRITING
 
 LATEST_BYTES = 512 * 1024
 """The maximum number of bytes read at a transcript's end: earlier answers have been examined already."""
@@ -23,6 +24,9 @@ CLOCK = 2.0
 
 GIVEN = 1000
 """The maximum number of records of memories shown to a session that are examined."""
+
+_, TOUCHED, _ = PROACTIVE_EVENTS
+"""The event with which a file brings memories."""
 
 Judged = tuple[Unjudged, str]
 
@@ -78,11 +82,36 @@ def _weighed(
     judged = []
     for surface in waiting:
         memory = known.get(surface.memory_id)
-        after = [" ".join((turn.quotable_text, *turn.files)) for turn in own if turn.time >= surface.at - CLOCK]
-        answer = "\n".join((*after, last_said[-LATEST_BYTES:])).strip()
-        if memory is None or not answer:
+        if memory is None:
             continue
-        how = usage.used(memory, asked, answer)
+        after = [_said_and_done(turn, memory) for turn in own if turn.time >= surface.at - CLOCK]
+        answer = "\n".join((*after, last_said[-LATEST_BYTES:])).strip()
+        if not answer:
+            continue
+        how = usage.used(memory, asked, answer) or _acted_upon(memory, surface, asked, own)
         if how or surface.event in PROACTIVE_EVENTS or (final and not (memory.pinned or memory.kind == "lesson")):
             judged.append((surface, how))
     return judged
+
+
+def _said_and_done(turn: Turn, memory: Memory) -> str:
+    """Return the text, commands and files of a turn, without commands that the memory forbids."""
+    return "\n".join((turn.text, *(one for one in turn.commands if not run_commands.forbids(memory, one)), *turn.files))
+
+
+def _acted_upon(memory: Memory, surface: Unjudged, asked: str, own: Sequence[Turn]) -> str:
+    """Return how tool calls used a statement of the user that the session had received; "" if they did not.
+
+    What the session had run or changed before does not count. A statement that a file brought is not used by changes of
+    that file.
+    """
+    if memory.origin is not Origin.USER:
+        return ""
+    before = [turn for turn in own if turn.time < surface.at - CLOCK]
+    after = own[len(before) :]
+    earlier = "\n".join((asked, *(command for turn in before for command in turn.commands)))
+    if how := run_commands.ran(memory, earlier, (command for turn in after for command in turn.commands)):
+        return how
+    known = "\n".join((asked, *(file for turn in before for file in turn.files)))
+    writing = [turn for turn in after if WRITING.intersection(turn.tools) and surface.event != TOUCHED]
+    return run_commands.changed(memory, known, ((file, turn.cwd) for turn in writing for file in turn.files))

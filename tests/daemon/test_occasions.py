@@ -156,6 +156,22 @@ def test_an_answer_that_used_it_raises_a_priority_and_having_been_given_does_not
     assert wire.call(running, "show", {"id": used})["memory"]["confidence"] == confidence
 
 
+def test_a_session_that_runs_the_command_of_a_rule_has_used_it(running: Home, speaker: Speaker) -> None:
+    followed, ignored = remember(
+        running, speaker, "Always run ./dev test, never pytest directly.", "Never run make deploy on a Friday."
+    )
+    other = new_session(running, speaker.project)
+    start = told(other.ask("SessionStart", source="startup"))
+    assert "./dev test" in start
+    assert "make deploy" in start
+    other.say("add a page for the depots")
+    other.run("cd src && ./dev test && make deploy")
+    other.say("Done.", role="assistant")
+    other.hook("drop", "SessionEnd", reason="exit")
+    drained(running)
+    assert (priority(running, followed), priority(running, ignored)) == (pytest.approx(0.1), 0.0)
+
+
 def test_what_is_due_is_told_once_with_its_reason(running: Home, speaker: Speaker) -> None:
     soon = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%d")
     (number,) = remember(running, speaker, f"The release freeze holds until {soon}.")

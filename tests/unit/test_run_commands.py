@@ -1,0 +1,80 @@
+"""Commands that a session ran and files that it changed, as uses of the memories that name them."""
+
+from __future__ import annotations
+
+import pytest
+
+from subconscious.recall.run_commands import changed, forbids, ran
+from tests.support.values import make_memory
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("tests only via ./dev test, never pytest directly", "cd /repo && ./dev test"),
+        ("tests only via `./dev test`", "./dev test -q 2>&1 | tail -20"),
+        ("run scripts/test before you commit", "./scripts/test -n0 tests/unit"),
+        ("we use pnpm test not npm test", "CI=1 pnpm test"),
+        ("use uv add for new packages, never pip install", "uv add httpx"),
+        ("build with npm run build:prod", "npm run build:prod"),
+        ("push with git push --force-with-lease", "git push --force-with-lease"),
+        ("don't commit without running make lint", "make lint"),
+        ("never forget to run make lint", "make lint"),
+        ("Tests nur mit ./dev test, nie pytest direkt", "./dev test"),
+        ("use docker compose up instead of docker-compose up", "docker compose up -d"),
+        ("checks run with `tox`", "tox"),
+        ("tests are run by python -m unittest here", "python -m unittest discover"),
+    ],
+)
+def test_a_command_that_a_memory_names_is_a_use(said: str, command: str) -> None:
+    assert ran(make_memory(said), "add a page", [command])
+    assert not ran(make_memory(said), f"run {command.rpartition('&& ')[2]} please", [command])
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("tests only via ./dev test, never pytest directly", "pytest -q"),
+        ("tests only via ./dev test", "./dev lint"),
+        ("never run make deploy", "make deploy"),
+        ("don\u2019t use npm test or npm install here", "npm install"),
+        ("use pnpm test instead of npm test", "npm test"),
+        ("npm test is broken here", "npm test"),
+        ("npm test must not be run on main", "npm test"),
+        ("only the release manager may run make deploy", "make deploy"),
+        ("make deploy nie ausführen", "make deploy"),
+        ("no terraform apply without asking", "terraform apply"),
+        ("look at git status first", "git status"),
+        ("ls -la shows the links", "ls -la"),
+        ("build with npm run build", "npm run lint"),
+        ("make it fast", "make"),
+        ("use go for the worker", "go test ./..."),
+        ("tests only via ./dev test", 'git commit -m "./dev test passes"'),
+        ("tests only via ./dev test", "./dev tests"),
+    ],
+)
+def test_other_commands_are_not(said: str, command: str) -> None:
+    assert not ran(make_memory(said), "add a page", [command])
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "used"),
+    [
+        ("new settings are documented in docs/limits.md", "add a timeout", True),
+        ("new settings are documented in limits.md", "add a timeout", True),
+        ("new settings are documented in docs/limits.md", "add a timeout to limits.md", False),
+        ("never edit docs/limits.md by hand", "add a timeout", False),
+        ("new settings are documented in docs/options.md", "add a timeout", False),
+        ("the entry point is main.py", "add a timeout", False),
+    ],
+)
+def test_a_changed_file_that_only_the_memory_names_is_a_use(said: str, asked: str, used: bool) -> None:
+    files = [("/repo/docs/limits.md", "/repo"), ("/repo/main.py", "/repo")]
+    assert bool(changed(make_memory(said), asked, files)) == used
+
+
+def test_a_command_is_forbidden_only_where_the_memory_says_so() -> None:
+    memory = make_memory("tests only via ./dev test, never run npm test")
+    assert forbids(memory, "cd web && npm test")
+    assert not forbids(memory, "./dev test")
+    assert not forbids(memory, "npm install")
