@@ -62,8 +62,16 @@ SORTS = {SAME: (SAME,), REPLACES: (REPLACES, ENDS), ENDS: (ENDS,)}
 """The sorts of pairs for which each score is high: what ends a statement replaces it, too."""
 
 TIMES = {
-    "=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0,
-    "set": 0.7, "near": 0.2, "spoken": 0.2, "unrelated": 0.2,
+    "=": 1.0,
+    ">": 1.0,
+    "!": 1.0,
+    "~": 1.0,
+    "x": 2.0,
+    "varied": 1.0,
+    "set": 0.7,
+    "near": 0.2,
+    "spoken": 0.2,
+    "unrelated": 0.2,
 }
 """How often a pair is seen in a round, by its mark; one that follows from others once, or half as often if neither."""
 
