@@ -36,6 +36,7 @@ RENEWAL = 30.0
 
 _RUN = re.compile(r"[\w.@+-]+")
 _PUBLISHED = re.compile(r"(?=[A-Za-z0-9_@+-]*\.)[A-Za-z0-9_.@+-]{0,254}[A-Za-z0-9_@+-]")
+_PUBLISHED_FOLDER = re.compile(r"[A-Za-z0-9_.@+-]{1,255}")
 _LINE = re.compile(r":\d+(?:[:-]\d+)?$")
 
 
@@ -127,7 +128,7 @@ def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
 def _folders_in(content: str) -> Iterator[str]:
     """Yield the last names of the folders to which `subconscious.recall.file_binding.folder_bond` may bind a text."""
     bound = [one for one in folders_in(content) if restricts(content) or not is_wide(one.parts)]
-    yield from (f"{one.parts[-1]}/" if _PUBLISHED.fullmatch(one.parts[-1]) else "*/" for one in bound)
+    yield from (f"{one.parts[-1]}/" if _PUBLISHED_FOLDER.fullmatch(one.parts[-1]) else "*/" for one in bound)
 
 
 def _cuts(run: str) -> Iterator[str]:
