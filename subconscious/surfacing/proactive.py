@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from time import time
 
 from subconscious.capture import unconfirmed
@@ -17,37 +16,32 @@ from subconscious.capture.observing import known_ways_out
 from subconscious.domain.hits import EngineHit, Hit
 from subconscious.domain.model import Memory, Origin
 from subconscious.domain.observed import is_observed
-from subconscious.failures.wording import found_path
 from subconscious.framing import rules
 from subconscious.recall import trust_notes
 from subconscious.recall.engines import projects_of
-from subconscious.recall.file_binding import NAMED, Touched, bond, folder_bond
+from subconscious.recall.file_binding import Touched, folder_bond
 from subconscious.recall.marks import branch_factor
 from subconscious.recall.pipeline import recall
 from subconscious.recall.ranking import apply_corrections, decay_factor, priorities, superseded
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions.continuing import HANDED, gone_on_with
-from subconscious.sessions.past_work import ANSWER_LENGTH, TOLD_SHORTLY, changed_since, worked_on
+from subconscious.sessions.past_work import ANSWER_LENGTH, TOLD_SHORTLY, worked_on
 from subconscious.sessions.previous_session import Left, StartingPoint, answer_line, lines_of
-from subconscious.store import corrections, full_text, handovers, memories, responses, surfaces, triggers
+from subconscious.store import corrections, full_text, handovers, memories, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
 from subconscious.surfacing.eligibility import (
-    is_fact,
-    is_finding,
-    is_for_one_task,
     is_stated_in,
     told_elsewhere,
     unasked,
 )
 from subconscious.surfacing.errors import Fault, fault_of, likeness
+from subconscious.surfacing.file_candidates import of_file, of_paths
 from subconscious.surfacing.limits import Given, Limits, Seen, against, characters_left, room, sift, usage_of
-from subconscious.surfacing.portfolio import MOST_UNHEEDED
 from subconscious.surfacing.session_start import GREETING, Start, due_hits, due_now, marks_for, save_given
 from subconscious.text.due_dates import mentions_milestone
-from subconscious.text.folders import paths_in, restricts
 from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.text.terms import terms
 
@@ -63,23 +57,11 @@ STORY, LEAST_STORY = 600, 300
 RECORDS = {PROMPTED: STORY, TOLD_SHORTLY: ANSWER_LENGTH}
 """The most characters of an earlier session's record, by the event name that is stored with it."""
 
-NEAR_WORK = 0.4
-"""The least cosine, between the session's prompt and a finding on a file, at which the finding is about the work."""
-
-OVERTAKEN = 2
-"""A finding on a file counts as outdated when at least this many later sessions have changed the file."""
-
-WORK_LETTERS = 400
-"""The most characters of a prompt, from its beginning, with which findings are compared."""
-
 BOUND = "occasion"
 """The name reported as search engine for memories that were found because they are bound to prompts or file types."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
 """The most failures and habits that are shown with one prompt or file, and in one session."""
-
-MOST_PATHS = 10
-"""The most paths of a prompt for which memories are looked up."""
 
 RARE = 50
 """The most memories of a project that may contain a rare word."""
@@ -132,7 +114,8 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
         prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=reasons.FITS, due=due
     )
     found = await recall(ctx, unasked(prompt.text), prompt.project_id, 2 * rules.MOST) if asks else []
-    named = await _about_named_paths(ctx, occasion, prompt) if asks else []
+    paths = await of_paths(ctx, prompt.project_id, prompt.text, prompt.folder) if asks else []
+    named = await _ranked(ctx, occasion, "file", paths)
     by_path = {hit.memory.id for hit in named}
     fits = [hit for hit in found if hit.memory.id not in due.keys() | by_path]
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
@@ -173,7 +156,10 @@ async def surface_file(ctx: RecallContext, occasion: SurfacingEvent, touched: To
     given = {one.memory_id for one in seen.bound.given}
     fits = await fitting_file(ctx, known, touched, seen.bound.ledger, given)
     of_type = await unconfirmed.one_at_a_time(ctx, occasion.session_id, fits)
-    hits = await _about_file(ctx, occasion, touched) if room(limits(ctx, TOUCHED), seen.ordinary, touched.path) else []
+    hits = []
+    if room(limits(ctx, TOUCHED), seen.ordinary, touched.path):
+        hits = await _ranked(ctx, occasion, "file", await of_file(ctx, occasion.project_id, touched))
+        hits += await unconfirmed.bound(ctx, occasion.session_id, occasion.project_id, touched)
     if not hits and not of_type:
         return rules.SILENCE
     beside = Beside(await _ranked(ctx, occasion, BOUND, of_type))
@@ -182,72 +168,6 @@ async def surface_file(ctx: RecallContext, occasion: SurfacingEvent, touched: To
     why |= {memory.id: reasons.OF_FOLDER for memory in unnamed if folder_bond(memory, touched)}
     occasion = replace(occasion, about=touched.path, asked="names the file", reasons=why)
     return await _give(ctx, occasion, hits, seen, beside)
-
-
-async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Touched) -> list[Hit]:
-    """Return the memories that name a file, confirmed ones first."""
-    found = await full_text.naming(ctx.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
-    found += await _about_folders(ctx, occasion.project_id, touched)
-    found = list({memory.id: memory for memory in found}.values())
-    new = [memory for memory in found if found_path(memory.content) != touched.path]  # the session has found that file
-    bound = [(memory, strength) for memory in new if (strength := bond(memory, touched))]
-    hits = await _ranked(ctx, occasion, "file", await about_the_work(ctx, occasion.project_id, bound, touched))
-    return hits + await unconfirmed.bound(ctx, occasion.session_id, occasion.project_id, touched)
-
-
-async def _about_folders(ctx: RecallContext, project_id: str, touched: Touched) -> list[Memory]:
-    """Return the user's statements about a folder that contains a file, without those that were for one task."""
-    names = [part.casefold() for part in (PurePosixPath(touched.root).name, *touched.path.split("/"))]
-    found = await full_text.naming_folders(ctx.database, names, projects_of(project_id), CANDIDATES)
-    lasting = (memory for memory in found if restricts(memory.content) or not is_for_one_task(memory))
-    return [memory for memory in lasting if folder_bond(memory, touched)]
-
-
-async def _about_named_paths(ctx: RecallContext, occasion: SurfacingEvent, prompt: Prompt) -> list[Hit]:
-    """Return the user's statements about the folders of paths in a prompt, and those that restrict work on such files.
-
-    They are returned even if several sessions received them without using them: the prompt is about them.
-    """
-    found: dict[int, tuple[Memory, float]] = {}
-    for path in paths_in(prompt.text, prompt.folder)[:MOST_PATHS]:
-        touched = Touched(path, prompt.folder)
-        named = await full_text.naming(ctx.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
-        about = [memory for memory in named if memory.origin is Origin.USER and restricts(memory.content)]
-        about = [memory for memory in about if touched.name in memory.content]
-        about += await _about_folders(ctx, occasion.project_id, touched)
-        found |= {memory.id: (memory, bond(memory, touched)) for memory in about}
-    return await _ranked(ctx, occasion, "file", [one for one in found.values() if one[1] >= NAMED])
-
-
-async def about_the_work(
-    ctx: RecallContext, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
-) -> list[tuple[Memory, float]]:
-    """Return the memories about a file, without findings that were ignored, are outdated, or don't fit the prompt.
-
-    Facts that the user stated without naming the file or its folder are treated like findings: they were stated while
-    a session worked on the file, and are perhaps not about it.
-    """
-    unnamed = [memory for memory, _ in bound if touched.name not in memory.content]
-    facts = [memory for memory in unnamed if is_fact(memory) and not folder_bond(memory, touched)]
-    doubtful = [*(memory for memory, _ in bound if is_finding(memory)), *facts]
-    if not doubtful:
-        return list(bound)
-    ids = [memory.id for memory in doubtful]
-    heard = await responses.of_memories(ctx.database, ids) if ctx.settings.feedback else {}
-    changed = await changed_since(ctx, project_id, touched.name, doubtful)
-    apart = {number for number, one in heard.items() if one.unheeded >= MOST_UNHEEDED}
-    apart |= {number for number, count in changed.items() if count >= OVERTAKEN}
-    apart |= await _far_from(ctx, ids, touched.work)
-    return [(memory, strength) for memory, strength in bound if memory.id not in apart]
-
-
-async def _far_from(ctx: RecallContext, ids: Sequence[int], work: str) -> set[int]:
-    """Return the ids of the memories that are not about ``work``, a prompt; none if the vectors are missing."""
-    asked = await ctx.embed(work[:WORK_LETTERS]) if work and ctx.index is not None else None
-    if asked is None or ctx.index is None:
-        return set()
-    vectors = await ctx.index.vectors(ids)
-    return {number for number, vector in vectors.items() if float(vector @ asked) < NEAR_WORK}
 
 
 @dataclass(frozen=True, slots=True)
