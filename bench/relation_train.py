@@ -29,6 +29,7 @@ import numpy
 from bench import relations
 from bench.relations import APART, ENDS, NEITHER, REPLACES, SAME, Pair
 from bench.speech import FOLDER, sentences
+from bench.unrelated import MARK, unrelated
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.embeddings.readable import is_readable
@@ -46,8 +47,8 @@ which they may say the same."""
 NEAR, FAR = 0.6, 0.25
 """The range of cosines in which a spoken sentence is paired with the nearest statement."""
 
-NEIGHBOURS, UNRELATED, FEWEST_WORDS = 4, 0.5, 4
-"""A writer's earlier statements that one is paired with, the share of such pairs that is used, and the fewest words."""
+UNRELATED, UNRELATED_WEIGHT = 0.5, 3.0
+"""The share of the pairs of unrelated statements that is used, and how much one weighs."""
 
 HELD = 5
 """One of that many blocks is held out from the encoder."""
@@ -107,7 +108,14 @@ def pairs(embedder: LocalEmbedder) -> list[Pair]:
     chance = random.Random(0)
     implied = [one for one in relations.implied() if chance.random() < _share(one)]
     written = [*relations.written(), *implied, *relations.across(ACROSS)]
-    everything = [*written, *_varied(chance), *_near(embedder), *_spoken(embedder), *_unrelated(embedder), *_sets()]
+    everything = [
+        *written,
+        *_varied(chance),
+        *_near(embedder),
+        *_spoken(embedder),
+        *_unrelated(embedder, chance),
+        *_sets(),
+    ]
     return list({(one.new, one.old): one for one in reversed(everything)}.values())[::-1]
 
 
@@ -170,25 +178,8 @@ def _spoken(embedder: LocalEmbedder) -> Iterator[Pair]:
             yield Pair(text, said[row][1], NEITHER, said[row][0], "spoken")
 
 
-def _unrelated(embedder: LocalEmbedder) -> Iterator[Pair]:
-    """Yield statements of one writer, paired with the nearest of the writer's earlier ones: what a store is full of."""
-    chance = random.Random(2)
-    for name, said in _statements().items():
-        vectors = embedder.embed([plain(text) for text in said])
-        for at in range(1, len(said)):
-            near = vectors[:at] @ vectors[at]
-            rows = [row for row in numpy.argsort(-near)[:NEIGHBOURS] if FAR <= near[row] < TWIN]
-            pairs = (Pair(said[at], said[row], NEITHER, f"{name} {at}", "unrelated") for row in rows)
-            yield from (pair for pair in pairs if chance.random() < UNRELATED)
-
-
-def _statements() -> dict[str, list[str]]:
-    """Return what is worth keeping of the typed sentences, by writer."""
-    found: dict[str, dict[str, None]] = {}
-    for one in sentences(FOLDER):
-        if one.keep and len(one.text.split()) >= FEWEST_WORDS:
-            found.setdefault(one.writer, {})[one.text] = None
-    return {writer: list(said) for writer, said in found.items()}
+def _unrelated(embedder: LocalEmbedder, chance: random.Random) -> Iterator[Pair]:
+    yield from (one for one in unrelated(embedder) if chance.random() < UNRELATED)
 
 
 def _sets() -> Iterator[Pair]:
@@ -404,7 +395,7 @@ def weighed(
     fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in said])
     heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in said]
     weights = numpy.where(heavy, 2.0, 1.0)
-    weights[[one.mark == "unrelated" for one in said]] = 3.0
+    weights[[one.mark == MARK for one in said]] = UNRELATED_WEIGHT
     replaceable = numpy.array([one.may_replace() and pair.sort != APART for one, pair in zip(seen, said, strict=True)])
     open_to = {
         SAME: numpy.array([one.may_be_same() for one in seen]),

@@ -1,7 +1,8 @@
 """Compare written pairs that the shipped model was not trained on: `python -m bench.relation_unseen [FOLDER]`.
 
 Prints for each mark (see bench/relations.py) how many pairs the model takes for a repeat or a replacement. The default
-is bench/data/relations/unseen, which no training reads.
+is bench/data/relations/unseen, which no training reads. The last line is about unrelated statements, of testers whose
+messages no training reads either (bench/data/speech/unseen).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bench import relations
+from bench.speech import FOLDER
+from bench.unrelated import MARK, unrelated
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.supersession import pair_model
@@ -26,17 +29,19 @@ def decisions(pairs: Iterable[relations.Pair], embedder: LocalEmbedder) -> Count
 
 def report(counts: Counter[tuple[str, Relation]]) -> Iterator[str]:
     """Yield one line for each mark."""
-    for mark in relations.MARKS[1:]:
+    for mark in (*relations.MARKS[1:], MARK):
         found = {decision.value: counts[mark, decision] for decision in Relation}
         listed = ", ".join(f"{name} {count}" for name, count in found.items())
-        yield f"{mark} {relations.SORTS[mark]} ({sum(found.values())} pairs): {listed}"
+        yield f"{mark} {relations.SORTS.get(mark, relations.NEITHER)} ({sum(found.values())} pairs): {listed}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=UNSEEN)
     options = parser.parse_args()
-    for line in report(decisions(relations.written(options.folder), LocalEmbedder())):
+    embedder = LocalEmbedder()
+    pairs = [*relations.written(options.folder), *unrelated(embedder, FOLDER / "unseen")]
+    for line in report(decisions(pairs, embedder)):
         print(line)
 
 

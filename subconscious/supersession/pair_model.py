@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LETTERS = 300
 """The most characters at the beginning of a statement that are compared; the rest is ignored."""
 
-IN_DOUBT = 0.6
+IN_DOUBT = 0.3
 """The least score at which the user is asked whether a statement replaces an earlier one."""
 
 ENDING = 0.5
