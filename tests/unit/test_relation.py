@@ -75,6 +75,20 @@ def test_look_alikes_are_neither(new: str, old: str, embedder: LocalEmbedder) ->
 @pytest.mark.parametrize(
     ("new", "old"),
     [
+        ("we settled on a fixed lock order: catalog first, then shard", "the importer keeps a copy, refreshed at noon"),
+        ("we pin every tool to an exact version from here on", "cashiers wear gloves, nothing tappable is below 18 mm"),
+        ("the nightly report moved to monday", "staging gets wiped on sundays"),
+        ("no, the poster stays black and white, we agreed on that", "greyed-out days aren't always sold out"),
+        ("a stitch file has at most 65535 stitches", "the bootloader slot is 48k, hard limit"),
+    ],
+)
+def test_statements_about_other_things_are_neither(new: str, old: str, embedder: LocalEmbedder) -> None:
+    assert relations(new, [old], embedder) == [Relation.NEITHER]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
         ("no passwords in yaml, take them from vault", "passwords come from vault, nothing in yaml files"),
         ("gateway is offline from 21h till 7h", "The gateway is only up between 7 and 21."),
     ],
