@@ -49,14 +49,11 @@ REFUSED = ("rejected", "quarantined")
 RETIRED_AFTER = 2
 """A memory is retired when its way out has failed this many times with the error that it should avoid."""
 
-RECOVERS = ("instead", "purpose", "skill", "agent")
+RECOVERS = ("instead", "skill", "agent")
 """Types of failures that are over once the same command or name works."""
 
 EXPLAINED = ("unread", "changed")
 """Types of failures for which the error itself names the way out: a memory would only repeat it."""
-
-BY_PURPOSE = "purpose"
-"""The type of failures whose way out only has the same purpose: one session may have run it for another reason."""
 
 UNVOUCHED = "it is unknown who wrote a part of the transcript"
 WHY = "observed in tool calls: what failed, and what then worked"
@@ -157,7 +154,7 @@ async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure
     known = await failures.with_way_out(tx, row.project_id, row.command_key)
     same = (one for one in known if one.session_id != row.session_id and alike(one.signatures, row.signatures))
     one = next(same, None)
-    if one is None or one.sort in (*EXPLAINED, BY_PURPOSE):
+    if one is None or one.sort in EXPLAINED:
         return row
     found = {name: getattr(one, name) for name in ("sort", "failed", "way_out", "dropped", "way_out_key", "trouble")}
     return replace(row, **found, doubt=one.doubt)
@@ -193,7 +190,7 @@ async def propose(ctx: RecallContext, tx: aiosqlite.Connection, session_id: str,
     More than half of these failures occur again in a later session, which then stores the way out.
     """
     seen = await failures.of_session(tx, session_id)
-    troubles = list(dict.fromkeys(one.trouble for one in seen if one.sort not in (*EXPLAINED, BY_PURPOSE)))
+    troubles = list(dict.fromkeys(one.trouble for one in seen if one.sort not in EXPLAINED))
     met = [await failures.of_trouble(tx, seen[0].project_id, trouble) for trouble in troubles]
     made: list[int] = []
     for one in sorted(met, key=len, reverse=True):
@@ -229,8 +226,7 @@ def _once(candidate: Candidate) -> Candidate:
 
 def _often(met: Sequence[Failure]) -> bool:
     sessions = {one.session_id for one in met}
-    enough = len(met) >= FEWEST_TIMES and met[-1].sort != BY_PURPOSE
-    return len(sessions) >= FEWEST_SESSIONS or enough
+    return len(sessions) >= FEWEST_SESSIONS or len(met) >= FEWEST_TIMES
 
 
 def _most_common(met: Sequence[Failure]) -> Failure:

@@ -39,16 +39,6 @@ USAGE = re.compile(
     re.IGNORECASE,
 )
 """Errors about the call itself: a command, option or file that does not exist."""
-ABSENT = re.compile(
-    r"command not found|not recogni[sz]ed as|missing script|script not found|no rule to make target|"
-    r"python[\d.]*(?:\.exe)?: (?:No module named|can't open file)|is not a \S{1,40} command|"
-    r"(?:unknown|no such|unrecogni[sz]ed) (?:sub-?command|command|task|target|script|recipe)\b|"
-    r"no (?:task|recipe|package\.json|pyproject\.toml)\b.{0,40}\bfound|executable file not found|"
-    r"\b(?:ba|z|da)?sh: (?:line \d+: |\d+: )?\S{1,80}: (?:not found|No such file or directory)",
-    re.IGNORECASE,
-)
-"""Errors that say that the program, script or task itself does not exist. A missing argument is another matter."""
-
 USAGE_LINES = 4
 """The number of lines at each end of an output that may report a wrong call; other lines report the command's work."""
 
@@ -72,17 +62,8 @@ def alike(one: Collection[str], other: Collection[str]) -> bool:
 
 def of_the_call(output: str) -> bool:
     """Whether an error says that the command itself was wrong, not that its work failed."""
-    return _is_reported(USAGE, output)
-
-
-def is_absent(output: str) -> bool:
-    """Whether an error says that the program, script or task of a command does not exist."""
-    return _is_reported(ABSENT, output)
-
-
-def _is_reported(error: re.Pattern[str], output: str) -> bool:
     lines = list(_lines(output))
-    return any(error.search(line) for line in (*lines[:USAGE_LINES], *lines[-USAGE_LINES:]))
+    return any(USAGE.search(line) for line in (*lines[:USAGE_LINES], *lines[-USAGE_LINES:]))
 
 
 def _lines(output: str) -> Iterator[str]:

@@ -11,9 +11,8 @@ from pathlib import PurePosixPath
 from subconscious.failures import hazards
 from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
 from subconscious.failures.observation import EDITS, Observation, digest, inside
-from subconscious.failures.purposes import is_whole, same_purpose
 from subconscious.failures.runs import Run
-from subconscious.failures.signature import alike, is_absent, of_the_call, signatures
+from subconscious.failures.signature import alike, of_the_call, signatures
 
 MOST_CHANGED = 2
 """The most words of the failed command that a way out may lack, and the most that it may add.
@@ -95,7 +94,7 @@ class _Pair:
             return self._without() or self._of_repository()
         change = changed(self.failed, self.worked)
         if not change:
-            return self._of_purpose()
+            return None
         return self._observed(
             "instead",
             change,
@@ -117,23 +116,6 @@ class _Pair:
             return None
         step = replace(self, run=run, worked=repair)
         return step._observed("repair", self.failed.text, way_out=repair.text, needle=_needle(repair, self.failed))
-
-    def _of_purpose(self) -> Observation | None:
-        """Return the failure with its way out if the call can't work, and another one with the same purpose did.
-
-        For example, `./dev test` after "No module named pytest".
-        """
-        purpose = same_purpose(self.failed, self.worked)
-        if not purpose or self.worked.masked or not is_absent(self.found.run.error):
-            return None
-        found = self._observed(
-            "purpose",
-            f"{purpose}: {self.failed.text} to {self.worked.text}",
-            way_out=self.worked.text,
-            needle=_needle(self.worked, self.failed),
-            way_out_key=digest("Bash", *self.worked.shape),
-        )
-        return replace(found, doubt=found.doubt or ("" if is_whole(self.worked) else "it may check only a part"))
 
     def _elsewhere(self) -> Observation | None:
         here, there = (

@@ -18,7 +18,6 @@ FAILED_HERE = " failed here"
 
 TEMPLATES: Mapping[str, str] = {
     "instead": "`{failed}` failed here; `{way_out}` then worked.",
-    "purpose": "`{failed}` failed here; `{way_out}` then worked.",
     "without": "`{failed}` with `{dropped}` failed here; without it, it then worked.",
     "directory": "`{failed}` failed here in {dropped}; in {way_out} it then worked.",
     "repository": "`{failed}` for the repository `{dropped}` failed here; with `{way_out}` it then worked.",
