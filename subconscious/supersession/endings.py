@@ -53,13 +53,21 @@ def _ending(sentence: str, start: int) -> Ending | None:
         match = pattern.search(plain)
         if match is None or _BEFORE.search(plain[: match.start()]):
             continue
-        if end is End.LEFT and _SCHEDULED.search(plain):
+        if end is End.LEFT and (_SCHEDULED.search(plain) or _is_limited(plain, match)):
+            continue
+        if end is End.ALLOWED and (_REPORTED.search(plain[: match.end()]) or _WITHIN_LIMITS.match(plain, match.end())):
             continue
         if end is not End.OVER or not _NOT_YET.search(match[0]):
             topic = _topic(plain, match, end)
             alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
             return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
     return None
+
+
+def _is_limited(plain: str, match: re.Match[str]) -> bool:
+    """Whether a departure is denied or still to come, or only about one file, branch or place."""
+    said = plain[: match.end()]
+    return bool((_DENIED.search(said) and not _NO_LONGER.search(said)) or _ONE_PLACE.search(plain))
 
 
 def _topic(plain: str, match: re.Match[str], end: End) -> str:
@@ -132,5 +140,23 @@ _SCHEDULED = re.compile(
     re.IGNORECASE,
 )
 """Recurring actions, which end nothing: "files are deleted after a week"."""
+
+_DENIED = re.compile(
+    r"\b(?:no|não|nicht|nie|noch|fast|casi|quase|not|never|almost|mañana|amanhã)\b|n't\b", re.IGNORECASE
+)
+_NO_LONGER = re.compile(r"\b(?:no longer|no more|any ?more|any longer|ya no|mehr|más|mais|plus)\b", re.IGNORECASE)
+_ONE_PLACE = re.compile(
+    r"\b(?:here|hier|aquí|ici|aqui|(?:in|on|auf|en|sur|dans|for|no|na) (?:this|my|diese[mnrs]?|cette|ce|esta|este|esse|nesse"
+    r"|nesta|meu) (?:branch|pr|test|file|module|script|commit|zweig|datei|fichier|branche|rama|archivo|teste|arquivo)"
+    r"|ne?ss[ea] \w+)\b",
+    re.IGNORECASE,
+)
+"""Words that limit a departure to one file, branch or place."""
+
+_REPORTED = re.compile(r"\b(?:says?|said|claims?|thinks?|thought|nobody|docs?|readme|states?)\b", re.IGNORECASE)
+"""Words of a report: what somebody else says permits nothing."""
+
+_WITHIN_LIMITS = re.compile(r",? *(?:but |and )?(?:only|just|except|nur|seulement|solo|só)\b", re.IGNORECASE)
+"""The beginning of what remains forbidden: "allowed now only in tests"."""
 
 _NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)

@@ -21,7 +21,7 @@ SPRINT_DAYS = 14
 def ends_at(text: str, said_at: float) -> float | None:
     """Return the end of the last day on which a statement is valid, in epoch seconds; None if it names no time limit."""
     text = _written_out(text[:LETTERS])
-    if _RECURS.search(text) or not _MAY_END.search(text):
+    if _RECURS.search(text) or _RETAINS.search(text) or not _MAY_END.search(text):
         return None
     said = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
     last = _last_day(text, said, said_at)
@@ -30,7 +30,9 @@ def ends_at(text: str, said_at: float) -> float | None:
 
 def _written_out(text: str) -> str:
     """Return a text with "until" for "til" and "thru", and without abbreviations such as "eow" (end of the week)."""
-    text = _TIL.sub("until", text)
+    text = _SHORT_DAY.sub(
+        lambda found: f"{found['until']} {_DAY_NAMES[found['day'].casefold()[:3]]}", _TIL.sub("until", text)
+    )
     return _ABBREVIATED.sub(lambda found: f"{found['until']} {_MEANS[found['end'].casefold()]}", text)
 
 
@@ -118,6 +120,8 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 _TIL = _pattern(r"(?<!\w)['\u2019]?til\b|\b(?:thru|through)(?= (?:the )?(?:end\b|\d|\w{3,6}day\b(?!['\u2019])))")
+_SHORT_DAY = _pattern(r"\b(?P<until>until|till) (?P<day>mon|tues?|weds?|thurs?|thu|fri|sat|sun)\b(?!day)")
+_DAY_NAMES = {day[:3]: day for day in "monday tuesday wednesday thursday friday saturday sunday".split()}
 _ABBREVIATED = _pattern(r"\b(?P<until>until|till|before|for|rest of) (?:the )?(?P<end>eod|cob|eow|eom|eoq|eoy)\b")
 _MEANS = {
     "eod": "tonight",
@@ -183,6 +187,9 @@ _RECURS = _pattern(
     r"\b(?:always|every|each|from \w+ (?:until|till)|between|wait(?:s|ing)? (?:until|till)|von \w+ bis|de \w+ à|"
     r"immer|jede\w*|toujours|chaque|siempre|cada|sempre)\b"
 )
+_RETAINS = _pattern(r"\b(?:retain\w*|retention|aufbewahr\w*|aufzubewahren|conserver|conservar|guardar)\b")
+"""Words of a rule that keeps something until a date: the rule itself goes on."""
+
 _DAY_OF_MONTH = _pattern(
     rf"{_UP_TO}(?: the)? (?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b|(?<=bis zum )(?P<dotted>\d{{1,2}})\.(?!\d))"
 )

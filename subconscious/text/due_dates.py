@@ -48,11 +48,12 @@ _FOREIGN = re.compile(
 """A date with the name of a month in another language. Without its year it counts only after a word such as "bis"."""
 
 _DOTTED = re.compile(
-    r"(?P<cue>(?<!\w)(?:bis(?P<to> zum)?|ab(?: dem)?|vor dem|nach dem|am|vom)\s+)(?P<day>\d{1,2})\.\s?"
-    r"(?P<number>\d{1,2})\.(?:(?P<year>20\d\d)\b|(?=\s+\w)|(?(to)|(?!)))",
+    r"(?P<first>\A\W{0,3})?(?P<cue>(?<!\w)(?:bis(?P<to> zum)?|ab(?: dem)?|vor dem|nach dem|am|vom)\s+)"
+    r"(?P<day>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:(?P<year>20\d\d)\b|(?(to)|(?(first)(?=\s+\w)|(?!))))",
     re.IGNORECASE,
 )
-"""A German date in digits; without a year, at the end of a sentence it may be a version: "Ubuntu bis 20.04."."""
+"""A German date in digits. Without a year, it may be a version ("Ubuntu bis 20.04."), except after "bis zum" or at the
+beginning of a text."""
 
 _ISO = re.compile(r"(?<![\w./-])(?P<year>20\d\d)-(?P<number>[01]\d)-(?P<day>[0-3]\d)(?![\w-])")
 _DAY_FIRST = re.compile(

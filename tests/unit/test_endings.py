@@ -164,6 +164,16 @@ def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) 
         "what i said about default exports, does it matter?",
         "what we need is a changelog entry",
         "take the default exports rule out of eslintrc",
+        "main is fine now, the tests pass",
+        "you can push now",
+        "the integration tests are ok now",
+        "default exports are allowed now only in pages",
+        "the readme says default exports are permitted now",
+        "wir sind noch nicht von redis weg",
+        "no cambiamos redis por nats",
+        "ainda não trocamos redis por nats",
+        "we moved off redis in this branch",
+        "on a remplacé redis par un mock dans ce fichier",
     ],
 )
 def test_what_ends_nothing(typed: str) -> None:
