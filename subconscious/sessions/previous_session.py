@@ -123,12 +123,27 @@ async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     if session is None:
         return None
     left = await _judged(ctx, place, session, newest=session in (known or finished)[:1])
+    if left.given:
+        left = await asyncio.to_thread(_without_stated, ctx, left)
     if not left.given or changed_something(left.handover):
         return left
     earlier = known[known.index(session) + 1 :] if session in known else []
     before = _gone_on_with(_those(earlier, is_pending), place)
     work = await _judged(ctx, place, before, newest=False) if before is not None else None
-    return replace(left, before=work if work is not None and work.given else None)
+    given = work is not None and work.given
+    return replace(left, before=await asyncio.to_thread(_without_stated, ctx, work) if work and given else None)
+
+
+def _without_stated(ctx: RecallContext, left: Left) -> Left:
+    """Return a hand-over without quotations of the user that files say which the client loads itself."""
+    told = left.handover
+    if told.retold:
+        return left
+
+    def kept(text: str) -> str:
+        return ", ".join(f'"{one}"' for one in quotes_in(text) if not ctx.client_texts.source(one, loaded=True))
+
+    return replace(left, handover=replace(told, **{name: kept(text) for name, text in told.parts() if name in QUOTED}))
 
 
 def _those(sessions: Iterable[Session], fits: Callable[[Handover], bool]) -> list[Session]:

@@ -119,7 +119,7 @@ def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: boo
 
 def test_a_prompt_is_given_what_it_is_about_and_another_is_not(learned: Machine, api: FakeApi) -> None:
     learned.stop_daemon()
-    (learned.state / "config.toml").write_text("start_memories = 0\n")
+    (learned.state / "config.toml").write_text("start_memories = 0\nhandover = false\n")
     learned.talk("Good morning.")  # which starts the daemon
     learned.drain()
     asked = "Why do we keep amounts in integer cents and not as a float?"

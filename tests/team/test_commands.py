@@ -72,7 +72,7 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     assert "ben author" in ann("team", "member", "ben", "author")
     assert "Joined shop as ben (author)." in ben("team", "join", "shop", "--store", ben.store, "--yes")
     ann("remember", "Deploys happen on Mondays at nine.")
-    assert "They are sent to shop in the team's store" in ann("share", "2")
+    assert "They will soon be sent to shop in the team's store" in ann("share", "2")
     ann("team", "sync")
     state = ann("team")
     assert "you ann, maintainer" in state
