@@ -135,8 +135,8 @@ _SAME_SHAPES = {
 
 _LIGHT = rf"(?:{'|'.join(sorted(map(re.escape, FUNCTION)))})(?![^\W_])"
 _PART = rf"(?!{_LIGHT}){_WORD}(?!['\u2019]\w)"
-_HYPHENS = rf"{_WORD}(?:-{_WORD}){{3,{MOST - 1}}}+"
-_REST = rf"{{{FEWEST - 1},{MOST - 1}}}+"
+_HYPHENS = rf"{_WORD}(?:-{_WORD}){{3,{MOST - 1}}}"
+_REST = rf"{{{FEWEST - 1},{MOST - 1}}}"
 _PLAIN = rf"(?P<secret>{_PART}(?:[ \t]{{1,3}}{_PART}){_REST}|{_HYPHENS})(?:{_ENDS}|(?=[ \t]{{1,3}}{_LIGHT}))"
 _SENTENCE = rf"(?P<secret>{_WORD}(?:[ \t]{{1,3}}{_WORD}){_REST}|{_HYPHENS}){_ENDS}"
 _SAID = r"(?:['\u2019]\w{1,3}+)?"
