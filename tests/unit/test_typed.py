@@ -240,6 +240,9 @@ def test_a_statement_with_its_own_subject_takes_nothing() -> None:
 
 
 RABBIT = "Done. The service talks to RabbitMQ."
+FLAGS = "Shall I enable the feature flags by default?"
+EXPIRED = "How should I handle expired sessions?"
+LIMIT = "I set the retry limit of the payment client to 5."
 
 
 @pytest.mark.parametrize("before", [RABBIT, "RabbitMQ.", f"{RABBIT} Shall I go on with the tests?"])
@@ -299,6 +302,20 @@ def test_a_short_statement_takes_nothing_of_a_report(text: str) -> None:
         ("rebase, never merge", "How do you want feature branches to be updated?"),
         ("always use the latter", "Shall I use tabs or spaces?"),
         ("keep the default", "Which port shall I use?"),
+        ("keep disabled by default", FLAGS),
+        ("leave disabled in staging please", FLAGS),
+        ("skip for the internal tools please", FLAGS),
+        ("show only for admins and editors", FLAGS),
+        ("delete after 30 days", EXPIRED),
+        ("always delete after 30 days", EXPIRED),
+        ("archive after 90 days", EXPIRED),
+        ("log out silently, never show errors", EXPIRED),
+        ("siempre devolver 401 sin cuerpo", EXPIRED),
+        ("keep 5 in prod, 3 in staging", "Should I use 3 or 5 retries?"),
+        ("we need 10 in staging", "Should I use 3 or 5 retries?"),
+        ("never more than 3 in staging", LIMIT),
+        ("always lower in staging", LIMIT),
+        ("make that 10 everywhere", LIMIT),
     ],
 )
 def test_a_reply_that_is_unclear_alone_takes_what_it_replies_to(text: str, before: str) -> None:
@@ -456,3 +473,12 @@ def test_a_few_words_in_brackets_are_output() -> None:
 def test_a_sentence_with_an_ordinal_or_abbreviation_is_kept_whole(text: str, embedder: LocalEmbedder) -> None:
     said = turn(text)
     assert [one.content for one in typed.extract([said], judge.opinions(typed.spoken(said), embedder))] == [text]
+
+
+def test_an_option_that_is_picked_with_a_reason_is_stored_with_what_it_names() -> None:
+    before = "Where do we host it? A) serverless functions, B) containers, C) a static site. Which do you want?"
+    text = "take B because we never run servers"
+    (found,) = typed.extract(
+        [turn(text, before=before)], {judge.Spoken(text, before=before): judge.Opinion(0.95, "rule")}
+    )
+    assert "containers" in found.content

@@ -29,6 +29,40 @@ _ELLIPTIC = re.compile(
 )
 """The beginning of a reply that leaves out what the assistant named."""
 
+_ALWAYS = r"(?:always|never|only|please|immer|nie(?:mals)?|nur|toujours|jamais|siempre|nunca|sempre)"
+_NO_NOUN = (
+    r"(?=(?:,? (?:in|on|at|for|by|per|to|from|with|without|everywhere|because|since|please|now|then|im|für|bei|pro|mit|ohne"
+    r"|en|dans|chez|pour|par|avec|sans|por|para|con|sin|com|sem)\b)|\W*\Z|[,.;:!])"
+)
+"""What follows a number, an adjective or the letter of an option if no noun does."""
+
+_OBJECTLESS = re.compile(
+    rf"\W*(?:{_ALWAYS} )*(?:"
+    r"(?:keep|leave|delete|remove|drop|skip|show|hide|print|include|store|save|return|set|put|use|handle|treat|close|send"
+    r"|reject|refuse|allow|deny|retry|enable|disable|l[öo]sche?n?|zeigen?|behalten?|supprimer?|garder?|borrar?|eliminar?"
+    r"|devolver|devuelve|mostrar?|apagar?) (?:"
+    r"(?:only|just|nur|solo|s[oó]lo)? ?(?:after|before|until|for|in|on|at|by|from|with|without|if|when|unless|nach|vor|für|bei"
+    r"|apr[eè]s|avant|pour|después|antes|tras|para|depois|após)\b"
+    rf"|(?:enabled|disabled|on|off|open|closed|hidden|visible|empty|unset|out|silently|quietly)\b|\d+{_NO_NOUN})"
+    r"|log out|nach \d+ \w+ (?:löschen|entfernen)|make (?:that|this)"
+    r"|(?:we|i|you|wir|ich|nous|je) (?:need|want|use|have|brauchen?|nutzen?|wollen)"
+    rf" \d+{_NO_NOUN}"
+    rf"|(?:(?:not |no )?(?:more|less|fewer|higher|lower|longer|shorter) than|at (?:most|least)) \d+{_NO_NOUN}"
+    rf"|(?:lower|higher|longer|shorter|bigger|larger|smaller|more|less|fewer|höher|niedriger|kleiner|größer|mehr|weniger"
+    rf"|plus \w+|moins \w+|mayor|menor|más \w+|menos \w+|maior){_NO_NOUN}"
+    rf"|(?:take|use|prefer|pick|choose|go (?:with|for)|nimm) (?:option )?[a-e]{_NO_NOUN}"
+    r")",
+    re.IGNORECASE,
+)
+"""The beginning of a reply that names no object: "delete after 30 days", "keep 5 in prod", "never more than 3"."""
+
+_OPEN = re.compile(
+    r"\b(?:how|what|which|when|where|who|wie|was|welche\w*|wann|wo|wer|comment|quel\w*|quand|c[oó]mo|qu[eé]|cu[aá]l\w*"
+    r"|cu[aá]ndo|qual|quais|quando|or|oder|ou)\b(?![^.!?\n]*\b(?:next|else)\b)[^.!?\n]*[?\uff1f]",
+    re.IGNORECASE,
+)
+"""A question that can't be answered with yes or no, except "What should I do next?"."""
+
 _RULE = re.compile(
     r"\W*(?:(?:and|also|but|so|then|from now on|in (?:the )?future|going forward|ab jetzt|künftig|à partir de maintenant"
     r"|a partir de ahora|a partir de agora),? )?(?:(?:please|pls|bitte|only|just|nur) )?"
@@ -86,13 +120,17 @@ def is_complete(text: str, before: str) -> bool:
     """Whether a reply is clear without the assistant's message ``before``.
 
     A reply that begins with "no" or "ok" also has to be about something else than that message, and an answer to a
-    question needs a few more words: "we use postgres" leaves out for what.
+    question needs a few more words: "we use postgres" leaves out for what. An answer to "how ...?" or "... or ...?" also
+    needs a subject: "archive after 30 days" leaves out what.
     """
     near = before[-_NEAR:]
     asked = "?" in near or "\uff1f" in near
     particle = _PARTICLE.match(text)
     if particle is None:
-        return _says_all(text) and not (asked and len(_telling(text)) < _FEWEST_OF_AN_ANSWER)
+        if not _says_all(text):
+            return False
+        short = asked and len(_telling(text)) < _FEWEST_OF_AN_ANSWER
+        return not short and (not _OPEN.search(near) or _has_subject(_first_clause(text)))
     rest = text[particle.end() :]
     denies = particle["word"].casefold() in _DENIALS and not particle["set_off"]
     whole = _says_all(rest) or (denies and not _is_elliptic(rest) and len(_long_words(rest)) >= _DENIED_WORDS)
@@ -100,7 +138,7 @@ def is_complete(text: str, before: str) -> bool:
 
 
 def _is_elliptic(text: str) -> bool:
-    return bool(_ELLIPTIC.match(text)) or bool(unclear(text))
+    return bool(_ELLIPTIC.match(text) or _OBJECTLESS.match(text) or unclear(text))
 
 
 def _says_all(text: str) -> bool:
