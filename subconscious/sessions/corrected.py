@@ -2,7 +2,7 @@
 
 A report stays in the transcript after the user has said "wait, 3 is enough". A hand-over must not quote it then. A
 missing sentence does little harm, a wrong one misleads: so in doubt, a sentence counts as corrected if the correction
-directly follows the report, and not otherwise.
+directly follows the report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ MOST_SENTENCES = 40
 
 _CORRECTS = re.compile(
     r"(?:ok(?:ay)?\b|hm+\b|oh\b|ah\b|ach\b|but\b|aber\b|mais\b|pero\b|and\b|\W)*"
-    r"(?:no(?! (?:problem|worries|need|idea|rush|hurry|thanks?|doubt|matter)\b)|nope|nah|wait|hold on|hang on|actually"
+    r"(?:no(?! (?:problem|worries|need|idea|rush|hurry|thanks?|doubt|matter|objections?|changes?|further|more|other"
+    r"|bugs?|comments?|questions?|remarks?|concerns?|complaints?)\b)|nope|nah|wait|hold on|hang on|actually"
     r"|sorry|oops|wrong|incorrect|not (?:quite|right|what|like|that|this)|undo|revert|scratch that|never ?mind"
     r"|i (?:meant|said)"
-    r"|(?:that|this|it)(?:'s| is| was)? (?:wrong|not|incorrect|a mistake)|(?:that|this|it) isn'?t"
+    r"|(?:that|this|it)(?:'s| is| was)? (?:wrong|incorrect|a mistake)"
+    r"|(?:that|this|it)(?:(?:'s| is| was)? not| isn'?t)(?! (?:urgent|pressing|a problem|important|necessary|needed)\b)"
     r"|nein|ne+|moment|warte|halt|doch (?:nicht|lieber|nur)|falsch|eigentlich|ich (?:meinte|sagte)"
     r"|das (?:ist falsch|stimmt nicht)"
     r"|non|attends?|en fait|c'est faux|plutôt|annule|espera|mejor|en realidad|está mal|aspetta|anzi|sbagliato"
@@ -45,6 +47,33 @@ _ADJUSTS = re.compile(
     re.IGNORECASE,
 )
 """Words that, with a number, change the number of what was done before."""
+
+_FIRM = re.compile(
+    r"(?:wrong|incorrect|mistake|undo|revert|that|not|isn'?t|quite|right|what|like|this|falsch|nicht|faux|annule|mal|sbagliato)\Z",
+    re.IGNORECASE,
+)
+"""The end of a cue that rejects, whatever follows: "that's not" (right)."""
+
+_GOES_ON = re.compile(
+    r"(?:\W|(?:actually|sorry|wait|please|just|ok(?:ay)?|bitte|eigentlich|let'?s|then|so|well)\b)*(?:"
+    r"(?:also|too|first|before|another|one (?:more|last|other)|(?:can|could|would|will) (?:you|we)|auch|noch|zuerst"
+    r"|erst|kannst|könntest|aussi|encore|d'abord|también|además|otra|primero|também|anche|ook"
+    r"|commit|push|merge|ship|continue|go (?:on|ahead)|proceed|carry on|weiter|mach weiter|continuez?|sigue|continua"
+    r"|(?:add|write|create|open) (?:an?|another|some|more|tests?|docs?)|explain|describe|summari[sz]e"
+    r"|not (?:yet|now|urgent)|noch nicht|pas encore|todavía no)\b"
+    r"|(?:(?:all|that|that's|this|it|it's|looks?|is|are|very|really|pretty|everything|alles|das|ist|sieht|so|schon|c'est|tout"
+    r"|est|va|todo|está|è|é|tutto)\s+){0,3}(?:good|nice|great|perfect|fine|works|correct|right|lgtm|thanks?|thx|bon|bien|parfait"
+    r"|passt|gut|prima|super|perfekt|richtig|danke|merci|gracias|perfecto|bene|perfetto|goed|yet)\b)",
+    re.IGNORECASE,
+)
+"""What follows "no", "sorry" or "actually" if these correct nothing: an approval, another wish, or "not yet"."""
+
+_EXCEPTS = re.compile(
+    r"\A\W*(?:please |ok,? |bitte )?(?:commit|push|stage|merge)\b|\b(?:everything|all|alles|tout|todo)\b.{0,20}"
+    r"\b(?:but|except|aber|mais|pero)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says for which part of the work something is to be done: "commit everything but not the cache"."""
 
 _REJECTS = re.compile(
     r"\b(?:not|instead of|rather than|no longer|nicht|statt|anstatt|kein\w*|pas|au lieu de|en vez de|em vez de"
@@ -79,6 +108,8 @@ _EMPTY = STOP_WORDS | frozenset(
     like quite nein moment warte falsch eigentlich doch lieber das ist stimmt nicht so non faux annule mal est
     c'est está that's it's ok okay hm please bitte mach make back zurück again thing change way""".split()
 )
+
+_EMPTY_STEMS = frozenset(map(stem, _EMPTY))
 
 
 def without_corrected(
@@ -155,6 +186,8 @@ def _only_asks(sentence: str) -> bool:
 
 def _rejects(said: str, sentence: str) -> bool:
     """Whether a statement rejects a word or number of the sentence: "not X", "instead of X", "from X to Y"."""
+    if _EXCEPTS.search(said):
+        return False
     words = _stems(sentence)
     found = (one["what"] or one["number"] or one["much"] for one in _REJECTS.finditer(said))
     return any(_stems(what) and _stems(what) <= words for what in found)
@@ -163,15 +196,35 @@ def _rejects(said: str, sentence: str) -> bool:
 def _revises(said: str, sentence: str, *, asked: bool) -> bool:
     """Whether a statement that directly follows a sentence corrects it, without naming what is wrong."""
     cue = _CORRECTS.match(said)
-    mine, its = _numbers(said), _numbers(sentence)
-    if (cue or _ADJUSTS.search(said)) and mine.keys() - its.keys() and its.keys() - mine.keys():
+    adjusts = _ADJUSTS.search(said)
+    if (cue or adjusts) and _gives_another_number(said, sentence):
         return True
     if cue is None or asked:
+        return False
+    if not adjusts and not _FIRM.search(cue[0]) and _GOES_ON.match(said, cue.end()):
         return False
     words = _stems(said)
     if len(words) <= _WHOLE:
         return not _stems(cue[0], frozenset()) & _PAUSES
     return bool(words & _stems(sentence))
+
+
+def _gives_another_number(said: str, sentence: str) -> bool:
+    """Whether a statement has a number that the sentence lacks, and the other way round, for no other thing.
+
+    "3 is enough" may be about the sentence; "use 3 workers" is not if the sentence names no workers.
+    """
+    mine, its = _numbers(said), _numbers(sentence)
+    if not its.keys() - mine.keys():
+        return False
+    words = _stems(sentence)
+    counted = (_nouns(mine[number]) for number in mine.keys() - its.keys())
+    return any(not nouns or _share(nouns, words) for nouns in counted)
+
+
+def _nouns(beside: Collection[str]) -> list[str]:
+    """Return the words next to a number that may name what it counts."""
+    return [word for word in beside if not _ADJUSTS.search(word) and word not in _EMPTY_STEMS]
 
 
 def _differ_in_a_number(later: str, sentence: str) -> bool:

@@ -141,3 +141,53 @@ def test_a_later_report_contradicts_an_earlier_one() -> None:
 
 def test_sentences_are_removed_from_a_report_with_their_markup() -> None:
     assert without("## Done\n- **Retries** are 5.\n- Caps are 10.", ["Retries are 5."]) == "## Done\n\n- Caps are 10."
+
+
+DONE = [
+    "I added the retry limit of 5 retries to the payment client.",
+    "All 42 tests pass.",
+    "I moved the login form into a component.",
+    "The cache uses Redis now.",
+]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "nope all good",
+        "non c'est bon",
+        "nein passt",
+        "non, parfait",
+        "actually nice",
+        "no not yet",
+        "no, continue",
+        "no further comments. commit",
+        "actually also add a test for the login form",
+        "no objections, continue with the cache",
+        "sorry, one more thing: the login form needs a label",
+        "sorry, can you also add a test for the login form?",
+        "moment, noch ein test für das login",
+        "wait, first commit the cache",
+        "this is not urgent: add a docs page on the cache",
+        "use 3 workers for the tests, that's enough",
+        "commit everything but not the cache",
+    ],
+)
+def test_an_approval_or_another_wish_corrects_nothing(prompt: str) -> None:
+    assert without_corrected(DONE, prompt, DONE) == DONE
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wrong"),
+    [
+        ("that's not right", DONE),
+        ("this is not correct", DONE),
+        ("undo that, continue", DONE),
+        ("sorry, use 3 retries instead", DONE[:1]),
+        ("wait, can you use 3 retries instead?", DONE[:1]),
+        ("no, use postgres for the cache", DONE[3:]),
+        ("wait, the login form stays where it was", DONE[2:3]),
+    ],
+)
+def test_a_rejection_is_no_approval(prompt: str, wrong: list[str]) -> None:
+    assert without_corrected(DONE, prompt, DONE) == [one for one in DONE if one not in wrong]
