@@ -34,6 +34,8 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 """Signs of a condition: it would be lost in one of the parts."""
+_SEPARATOR = re.compile(r"[\s_-]+")
+_FRAME = frozenset(("never", "use"))
 _TYPED = re.compile(r"\bdont\b", re.IGNORECASE)
 
 
@@ -43,10 +45,18 @@ def divided(sentence: str) -> tuple[str, ...]:
     text = " ".join(text.split())
     if len(text) > LONGEST or _CONDITION.search(text):
         return (sentence,)
-    return _not_first(text) or _not_last(text) or (sentence,)
+    parts = _not_first(text) or _not_last(text)
+    return (sentence,) if not parts or _same_words(*parts) else parts
 
 
-def _not_first(text: str) -> tuple[str, ...]:
+def _same_words(one: str, other: str) -> bool:
+    """Whether a part forbids only words that the other demands: "use docker compose", "never use docker-compose"."""
+    words = (frozenset(_SEPARATOR.split(part.casefold())) for part in (one, other))
+    forbidden, wanted = sorted(words, key=lambda part: "never" not in part)
+    return forbidden - _FRAME <= wanted
+
+
+def _not_first(text: str) -> tuple[str, str] | tuple[()]:
     """Divide "never use pip, uv only" and "don't use pip, use uv"."""
     found = _NOT_FIRST.match(text)
     if found is None:
@@ -60,7 +70,7 @@ def _not_first(text: str) -> tuple[str, ...]:
     return f"never {forbidden}" if verb else f"never use {forbidden}", f"{verb or 'use'} {wanted}"
 
 
-def _not_last(text: str) -> tuple[str, ...]:
+def _not_last(text: str) -> tuple[str, str] | tuple[()]:
     """Divide "use uv, never pip", "amounts are cents, never floats" and "uv, not pip"."""
     found = _NOT_LAST.match(text)
     if found is None:
@@ -75,7 +85,7 @@ def _not_last(text: str) -> tuple[str, ...]:
 def _forbidden(head: str, other: str) -> str:
     """Return a sentence that forbids ``other`` in the way in which ``head`` demands something; "" if none is clear."""
     plain = _POLITE.sub("", _POLITE.sub("", head))
-    if " " in other and _verb(other):
+    if _verb(other) and (" " in other or " " not in plain):
         return f"never {other}" if _verb(plain) or _BE.match(plain) else ""
     before = _before_preposition(plain, other)
     if verb := _verb(plain):

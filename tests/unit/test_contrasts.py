@@ -24,6 +24,8 @@ from subconscious.text.contrasts import divided
             ["Amounts are stored as cents", "Amounts are never stored as floats"],
         ),
         ("Write tests first and never call pip directly.", ["Write tests first", "never call pip directly"]),
+        ("Always rebase, never merge.", ["Always rebase", "never merge"]),
+        ("Use pip, never sudo pip.", ["Use pip", "never Use sudo pip"]),
     ],
 )
 def test_a_contrast_is_divided(sentence: str, parts: list[str]) -> None:
@@ -40,6 +42,9 @@ def test_a_contrast_is_divided(sentence: str, parts: list[str]) -> None:
         "Use tabs, not spaces, in Makefiles",
         "Never store floats, they drift",
         "The API returns JSON and not XML",
+        "Use docker compose, not docker-compose.",
+        "Never use docker-compose, use docker compose",
+        "Use docker compose for services, not docker-compose",
         "",
     ],
 )
