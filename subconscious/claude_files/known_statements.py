@@ -39,11 +39,24 @@ _OPENING = re.compile(
 )
 """Introductions that are not part of a statement; files usually omit them."""
 
-_REASON = re.compile(
-    r"[\s,;(-]{1,4}(?:because|so that|otherwise|or else|due to|weil|damit|parce que|porque|perch\u00e9|omdat"
-    r"|poniewa\u017c)\b[^.;,]*",
+_REASON = re.compile(r"[\s,;(-]{1,4}(?:because|due to|weil|parce que|porque)\b[^.;:,\u2013\u2014]*", re.IGNORECASE)
+_DEMAND = re.compile(
+    r"\b(?:(?:must|should|do)(?:n['\u2019]?t| not)|must|should|shall|never|ask|asks|always|only"
+    r"|needs? to|has to|have to|m\u00fcss(?:en|t)|musst?|darf|d\u00fcrfen|soll|sollen|nie|niemals"
+    r"|frag|frage|fragt|fragen|immer|nur|nicht|keine?[nmrs]?"
+    r"|doit|doivent|faut|jamais|demande|demandez|demander|toujours|seulement|uniquement|pas"
+    r"|debe|debes|deben|hay que|tiene que|nunca|jam\u00e1s|pregunta|preguntar|siempre|s\u00f3lo|solo|solamente|no"
+    r"|deve|devem|tem que|pergunte|perguntar|sempre|s\u00f3|somente|apenas|n\u00e3o)\b",
     re.IGNORECASE,
 )
+"""Words that demand, forbid or limit something: a clause with one of them is more than a reason."""
+_REJECTED = re.compile(
+    r"\b(?:over|instead of|rather than|statt|anstatt|anstelle|nicht|keine?[nmrs]?|nie|niemals|pas|jamais|au lieu"
+    r"|plut\u00f4t que|en vez|en lugar|nunca|jam\u00e1s|em vez|ao inv\u00e9s|n\u00e3o|invece di|mai"
+    r"|in plaats van|niet|nooit|geen)\b",
+    re.IGNORECASE,
+)
+"""Words before what a sentence rejects, which the comparison of statements does not take for a negation."""
 _NARROWING = frozenset("in on at for if when before after during unless until inside".split())
 """Roles of words that limit a known statement to a place, an occasion or a condition."""
 
@@ -83,11 +96,11 @@ class KnownStatements:
     def told(self, text: str) -> str:
         """Return the name of a file that every session loads and that tells it what ``text`` says; "" if none does.
 
-        Unlike in ``source``, the file may lack the reasons that ``text`` gives, and the question that it answers.
+        Unlike in ``source``, the file may lack the reasons that ``text`` gives, and the question that it answers unless
+        that names something.
         """
-        alone = bare(text)
-        sentences = _sentences(_EMPHASIS.sub("", alone if len(parse(alone).heavy) >= OWN_WORDS else text))
-        parts = [part for one in sentences for part in divided(_REASON.sub("", one)) if _words(part)]
+        sentences = _sentences(_EMPHASIS.sub("", _without_question(text)))
+        parts = [part for one in sentences for part in divided(_without_reason(one)) if _words(part)]
         found = [self._source(part, loaded=True) for part in parts]
         return self.source(text, loaded=True) or (found[0] if found and all(found) else "")
 
@@ -100,6 +113,19 @@ class KnownStatements:
 
 
 NO_STATEMENTS = KnownStatements()
+
+
+def _without_question(text: str) -> str:
+    """Return a reply without its question; unchanged if the reply is short, or if only the question has some name."""
+    alone = bare(text)
+    names = {word.key for word in parse(text[len(alone) :]).words if word.name}
+    own = parse(alone)
+    return alone if len(own.heavy) >= OWN_WORDS and names <= own.keys else text
+
+
+def _without_reason(sentence: str) -> str:
+    """Return a sentence without the reasons that it gives; clauses that demand something are kept."""
+    return _REASON.sub(lambda found: found[0] if _DEMAND.search(found[0]) else "", sentence)
 
 
 def _with_parts(sentence: str) -> Iterator[str]:
@@ -140,11 +166,38 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _contains(known: str, sentence: str) -> bool:
-    """Return whether a known sentence contains all words of another sentence, and few further words."""
+    """Return whether a known sentence contains all words of another sentence, and few further words.
+
+    A sentence that forbids something must have all of the known sentence's content words: "never use raw SQL" does not
+    state "never use SQL".
+    """
     known, sentence = _OPENING.sub("", known), _OPENING.sub("", sentence)
     first, second = parse(known), parse(sentence)
     all_in = (
         second.heavy <= first.by_key.keys() and len(first.by_key) <= LENGTH_FACTOR * len(second.by_key) + LENGTH_FACTOR
     )
     narrower = any(word.role in _NARROWING and word.key not in second.keys for word in first.words)
-    return all_in and not narrower and same_statement(known, sentence, cosine=1.0, may_add=True)
+    if narrower or (_forbids(sentence) and not first.heavy <= second.keys):
+        return False
+    return all_in and _rejects_the_same(known, sentence) and same_statement(known, sentence, cosine=1.0, may_add=True)
+
+
+def _forbids(sentence: str) -> bool:
+    """Return whether a sentence forbids or rejects something."""
+    negated = any(word.negated for word in parse(sentence).words)
+    return negated or _REJECTED.search(sentence) is not None
+
+
+def _rejects_the_same(known: str, sentence: str) -> bool:
+    """Return whether a known sentence demands all that another demands, and rejects all that the other rejects.
+
+    "Nutze pnpm statt npm" has all words of "nutze npm", but rejects npm.
+    """
+    pairs = zip(_demanded_and_rejected(known), _demanded_and_rejected(sentence), strict=True)
+    return all(parse(its).heavy <= parse(mine).keys for mine, its in pairs)
+
+
+def _demanded_and_rejected(sentence: str) -> tuple[str, str]:
+    """Return what a sentence says before and after the first word of ``_REJECTED``."""
+    demanded, *rejected = _REJECTED.split(sentence, maxsplit=1)
+    return demanded, "".join(rejected)

@@ -164,7 +164,7 @@ SHOP = """- Use uv, never pip.
         "We decided to store all amounts as integer cents, because floats drifted.",
         "Never use floats for amounts, because they drift",
         "Store amounts as integer cents, never as floats",
-        "always write commit messages in English (replying to: RabbitMQ.)",
+        "always write commit messages in English (replying to: Anything else?)",
     ],
 )
 def test_a_file_tells_what_a_memory_says_in_other_words(memory: str) -> None:
@@ -211,6 +211,68 @@ def test_what_contradicts_or_narrows_a_line_is_not_told(memory: str) -> None:
 def test_a_line_for_one_place_or_occasion_does_not_state_the_general_rule(line: str, memory: str) -> None:
     known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)])
     assert known.told(memory) == known.source(memory) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "memory"),
+    [
+        ("Ask before running migrations.", "Ask before running migrations, otherwise never touch production."),
+        ("Use pnpm.", "use pnpm, otherwise npm ci"),
+        ("Ask before migrations.", "ask before migrations, otherwise run them on staging first"),
+        ("Tests use SQLite.", "tests use SQLite, so that Docker is not needed: never start Docker in tests"),
+        ("Tests use SQLite.", "tests use SQLite because it is fast: never start Docker in tests"),
+        ("Use feature flags for new endpoints.", "use feature flags for new endpoints because Ben must approve each"),
+        ("Nutze Feature-Flags.", "nutze Feature-Flags, weil Ben immer zustimmen muss"),
+        ("Keep the public API stable.", "keep the public API stable (asked: May I rename the endpoint /v1/orders?)"),
+    ],
+)
+def test_instructions_in_a_reason_or_a_question_are_not_told(line: str, memory: str) -> None:
+    assert KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)]).told(memory) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "memory"),
+    [
+        ("Use https. Never use http servers.", "Use https, not http."),
+        ("Use uv. Never use sudo pip.", "Use uv, never pip."),
+        ("Never push to main alone. Use a branch.", "Don't push to main, use a branch"),
+        ("Never force push to main.", "Never push to main."),
+        ("Never edit generated files.", "never edit files"),
+        ("Never use raw SQL.", "never use SQL"),
+        ("Avoid raw SQL.", "avoid SQL"),
+        ("Nutze niemals rohes SQL.", "nutze niemals SQL"),
+    ],
+)
+def test_a_line_that_forbids_less_does_not_state_a_prohibition(line: str, memory: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)])
+    assert known.told(memory) == known.source(memory) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "same", "contrary"),
+    [
+        ("Always rebase, never merge.", "never merge", "never rebase"),
+        (
+            "Use docker compose, not docker-compose.",
+            "Use docker compose, not docker-compose",
+            "never use docker compose",
+        ),
+        ("Nutze pnpm statt npm.", "nutze pnpm", "nutze npm"),
+        ("Nutze pnpm statt npm.", "nutze pnpm statt npm, weil es schneller ist", "nutze npm statt pnpm"),
+        ("Nutze pnpm, nicht npm.", "nutze pnpm", "nutze npm"),
+        ("Nutze pnpm, nicht npm.", "nutze pnpm", "nutze nicht pnpm"),
+        ("Utilise pnpm, pas npm.", "utilise pnpm", "utilise npm"),
+        ("Usa pnpm en vez de npm.", "usa pnpm", "usa npm"),
+        ("Usa pnpm em vez de npm.", "usa pnpm", "usa npm"),
+        ("Use pnpm over npm.", "use pnpm", "use npm"),
+        ("Use pnpm instead of npm.", "use pnpm", "use npm"),
+        ("Use pnpm rather than npm.", "use pnpm", "use npm"),
+    ],
+)
+def test_what_a_line_rejects_is_not_what_it_demands(line: str, same: str, contrary: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)])
+    assert known.told(same) == "CLAUDE.md"
+    assert known.told(contrary) == known.source(contrary) == ""
 
 
 @given(st.text(max_size=400), st.text(max_size=100))
