@@ -51,7 +51,8 @@ _DEMAND = re.compile(
 )
 """Words that demand, forbid or limit something: a clause with one of them is more than a reason."""
 _REJECTED = re.compile(
-    r"\b(?:over|instead of|rather than|statt|anstatt|anstelle|nicht|keine?[nmrs]?|nie|niemals|pas|jamais|au lieu"
+    r"\b(?:over|instead of|rather than|as opposed to"
+    r"|statt|anstatt|anstelle|nicht|keine?[nmrs]?|nie|niemals|pas|jamais|au lieu"
     r"|plut\u00f4t que|en vez|en lugar|nunca|jam\u00e1s|em vez|ao inv\u00e9s|n\u00e3o|invece di|mai"
     r"|in plaats van|niet|nooit|geen)\b",
     re.IGNORECASE,
@@ -198,6 +199,7 @@ def _rejects_the_same(known: str, sentence: str) -> bool:
 
 
 def _demanded_and_rejected(sentence: str) -> tuple[str, str]:
-    """Return what a sentence says before and after the first word of ``_REJECTED``."""
+    """Return what a sentence says before and after the first word of ``_REJECTED``; a last word rejects all of it."""
     demanded, *rejected = _REJECTED.split(sentence, maxsplit=1)
-    return demanded, "".join(rejected)
+    after = "".join(rejected)
+    return (demanded, after) if not rejected or _WORD.search(after) else ("", demanded)

@@ -261,6 +261,7 @@ def test_a_line_that_forbids_less_does_not_state_a_prohibition(line: str, memory
         ("Nutze pnpm statt npm.", "nutze pnpm statt npm, weil es schneller ist", "nutze npm statt pnpm"),
         ("Nutze pnpm, nicht npm.", "nutze pnpm", "nutze npm"),
         ("Nutze pnpm, nicht npm.", "nutze pnpm", "nutze nicht pnpm"),
+        ("Nutze npm nicht.", "nutze npm nicht", "nutze npm"),
         ("Utilise pnpm, pas npm.", "utilise pnpm", "utilise npm"),
         ("Usa pnpm en vez de npm.", "usa pnpm", "usa npm"),
         ("Usa pnpm em vez de npm.", "usa pnpm", "usa npm"),
