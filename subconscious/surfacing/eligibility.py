@@ -18,6 +18,7 @@ from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing.bound import is_repair
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
+from subconscious.text.terms import STOP_WORDS
 from subconscious.text.vocabulary import IMPERATIVES
 
 _LASTS = re.compile(
@@ -78,22 +79,26 @@ _COMMAND = re.compile(
 
 _THIS_BRANCH = re.compile(
     r"\b(?:for|on|in) this (?:branch|pr|pull request|feature)\b"
+    r"|(?:\A|[.;]\s)\W*this (?:branch|pr|pull request|feature)(?: only\b|\s*:)"
     r"|\b(?:f\u00fcr|auf|in) diese[mnrs]? (?:branch|pr|feature)\b"
-    r"|\b(?:pour|sur|dans) cette (?:branche|pr)\b|\b(?:para|en|per|su) (?:est[ae]|quest[oa]) (?:rama|branch|pr)\b",
+    r"|\b(?:pour|sur|dans) (?:cette|ce) (?:branche|pr)\b"
+    r"|\b(?:(?:para|en|per|su) (?:est[ae]|quest[oa])|nest[ae]) (?:rama|branch|pr)\b",
     re.IGNORECASE,
 )
 """A reference to the branch on which a rule was stated."""
 
 _FOR_WORK = re.compile(
-    r"\b(?:for|during|f\u00fcr|w\u00e4hrend|bei|pour|pendant|para|durante|per|voor) ((?:[\w-]+ ){0,2}[\w-]+)"
-    r"|(?<![\w-])(\w{1,40})[ -](?:work|branch|feature|refactor\w*|arbeit|umbau)\b"
+    r"\b(?:for|during|in|on|the|f\u00fcr|w\u00e4hrend|bei|der|die|den|dem) ((?:[\w-]{1,40} )?[\w-]{1,40})[ -]"
+    r"(?:work|branch|feature|refactor(?:ing)?|migration|rewrite|arbeit(?:en)?|umbau)\b"
+    r"|\b(?:the (?:work|branch|refactor(?:ing)?|migration|rewrite)|travail|branche|trabajo|rama|trabalho|lavoro|arbeit"
+    r"|umbau) (?:(?:on|for|of|sur|de|du|la|le|en|sobre|em|no|na|su|del|an|am|der|des) ){0,2}([\w-]{1,40})"
 )
 """The words that name the work that a statement, in lower case, is for."""
 
 _GENERAL_PARTS = frozenset(
     "feature features feat fix fixes bugfix hotfix chore task refactor docs test tests dev wip release the and new for"
     " add update improve remove".split()
-)
+).union(STOP_WORDS)
 """Parts of branch names that do not name the work."""
 
 
@@ -161,15 +166,16 @@ def is_fact(memory: Memory) -> bool:
 def is_for_its_branch(memory: Memory) -> bool:
     """Whether a user's statement is about the work on the branch on which it was stated.
 
-    It names this branch ("on this branch"), the branch's full name, or a part of the name as the work that it is for:
-    "for the perf work", on the branch "perf".
+    It names this branch ("on this branch"), the branch's full name, or a part of the name with a word for work: "for
+    the perf work", on the branch "perf". Without such a word, the part may be any subject: "use UTC for dates".
     """
     if memory.pinned or memory.branch in MAIN_BRANCHES or memory.origin is not Origin.USER:
         return False
     said = memory.content.partition(_ANSWERS)[0].casefold()
     name = memory.branch.rpartition("/")[2].casefold()
     pieces = _PARTS.findall(name)
-    if _THIS_BRANCH.search(said) or (len(pieces) > 1 and name in said):
+    full = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+    if _THIS_BRANCH.search(said) or (len(pieces) > 1 and re.search(full, said)):
         return True
     parts = {piece for piece in pieces if len(piece) > 2 and piece not in _GENERAL_PARTS}
     named = {part for found in _FOR_WORK.findall(said) for part in _PARTS.findall(" ".join(found))}

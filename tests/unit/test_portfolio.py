@@ -147,7 +147,11 @@ OF_ITS_BRANCH = [
     ("mia/retry-upload-chunks", "For the upload work always use tus."),
     ("feature/hermes", "Always mock the carrier on this branch."),
     ("perf", "Pour le travail perf, jamais de migration."),
-    ("perf", "Para perf nunca escribas migraciones."),
+    ("perf", "Para la rama perf nunca escribas migraciones."),
+    ("fix/dates", "this PR only, no mocks"),
+    ("fix/dates", "this branch: no mocks"),
+    ("fix/dates", "nesta branch sem testes"),
+    ("fix/dates", "dans ce PR pas de mocks"),
 ]
 OF_ALL = [
     ("perf", "Never log in hot loops, it costs perf."),
@@ -155,6 +159,13 @@ OF_ALL = [
     ("mia/retry-upload-chunks", "Never retry payments."),
     ("search-index", "The search index is rebuilt at night, never by hand."),
     ("fix/test", "For tests always use a temporary folder."),
+    ("feature/payments", "always use integer cents for payments"),
+    ("auth", "never log passwords for auth requests"),
+    ("money", "use decimals for money, never floats"),
+    ("fix/dates", "use UTC for dates"),
+    ("all-in", "use tabs for all files"),
+    ("all-in", "for all feature flags use booleans"),
+    ("perf", "this branch name is too long: use short ones"),
 ]
 
 
