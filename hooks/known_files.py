@@ -74,13 +74,14 @@ def _paths(payload: bytes) -> "list[bytes]":
 
 
 def _lines(path: bytes) -> "set[bytes]":
-    """Return the lines that name a file, its type or a folder above it, with links resolved; none if in doubt."""
+    """Return the lines for a file, its type and the folders above it, as given and resolved; none if in doubt."""
     if b"\\" in path or not path.startswith(b"/"):
         return set()
     folder, _, name = os.path.realpath(path).rpartition(b"/")
     if not _is_plain(name) or b"." not in name or name.endswith(b"."):
         return set()
-    above = {part.lower() if _is_plain(part) else b"*" for part in folder.split(b"/") if part}
+    folders = {*folder.split(b"/"), *path.split(b"/")[:-1]}  # a rule may name a folder by a link to it
+    above = {part.lower() if _is_plain(part) else b"*" for part in folders if part}
     return {name, _any_of_type(name)} | {part + b"/" for part in above}
 
 

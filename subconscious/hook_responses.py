@@ -58,7 +58,7 @@ from subconscious.surfacing.proactive import (
 )
 from subconscious.surfacing.rendered_starts import made_up
 from subconscious.surfacing.session_start import Start, surface_start
-from subconscious.system.projects import head, latest_commits, locate
+from subconscious.system.projects import head, latest_commits, locate, path_as_given
 from subconscious.text.quoting import CLOSING, OPENING
 
 CATCH_UP = 0.3
@@ -351,8 +351,9 @@ class Answers:
         root, path = await asyncio.to_thread(locate, payload.file, entry.folder)
         if not path:
             return b""
+        given = await asyncio.to_thread(path_as_given, payload.file, root)
         asked, changed = self._app.sessions.recent_turns.prompt(payload.session_id), payload.tool_name in CHANGING_TOOLS
-        touched = Touched(path, root, payload.words, asked, changed, payload.written)
+        touched = Touched(path, root, payload.words, asked, changed, payload.written, given)
         context = await surface_file(await self._ctx(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._note_suppressed(payload.session_id, TOUCHED, context), "")
 

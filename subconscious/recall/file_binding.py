@@ -44,7 +44,8 @@ class Touched:
     """A file that a tool was used on: its path within its checkout, the checkout's root, words of the tool call.
 
     ``work`` is the prompt that the session works on, "" if unknown. ``changed`` is true if the tool changed the file;
-    ``written`` is the text that it wrote.
+    ``written`` is the text that it wrote. ``given`` is the path in the checkout by which the tool named the file, if a
+    link leads from it to ``path``.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Touched:
     work: str = ""
     changed: bool = False
     written: str = ""
+    given: str = ""
 
     @property
     def name(self) -> str:
@@ -73,7 +75,9 @@ def folder_bond(memory: Memory, touched: Touched) -> float:
     """
     if memory.origin is not Origin.USER:
         return 0.0
-    found = [within for folder in folders_in(memory.content) if (within := folder.contains(touched.path, touched.root))]
+    paths = filter(None, (touched.path, touched.given))
+    places = [(path, folder) for path in paths for folder in folders_in(memory.content)]
+    found = [within for path, folder in places if (within := folder.contains(path, touched.root))]
     if not found:
         return 0.0
     if restricts(memory.content):

@@ -63,7 +63,8 @@ async def of_paths(ctx: RecallContext, project_id: str, text: str, folder: str) 
 
 async def _about_folders(ctx: RecallContext, project_id: str, touched: Touched) -> list[Memory]:
     """Return the user's statements about a folder that contains a file, without those that were for one task."""
-    names = [part.casefold() for part in (PurePosixPath(touched.root).name, *touched.path.split("/"))]
+    parts = (PurePosixPath(touched.root).name, *touched.path.split("/"), *touched.given.split("/"))
+    names = [part.casefold() for part in dict.fromkeys(parts) if part]
     found = await full_text.naming_folders(ctx.database, names, projects_of(project_id), CANDIDATES)
     lasting = (memory for memory in found if restricts(memory.content) or not is_for_one_task(memory))
     return [memory for memory in lasting if folder_bond(memory, touched)]

@@ -86,6 +86,16 @@ def locate(file: str, folder: str) -> tuple[str, str]:
     return (str(folder_path), str(path.relative_to(folder_path))) if path.is_relative_to(folder_path) else ("", "")
 
 
+def path_as_given(file: str, root: str) -> str:
+    """Return the path of a file in the checkout at ``root`` as it was given, with links in it; "" if it has none."""
+    path, resolved = Path(os.path.normpath(file)), os.path.realpath(file)
+    if resolved == str(path):
+        return ""
+    above = next((one for one in path.parents if os.path.realpath(one) == root), None)
+    given = str(path.relative_to(above)) if above is not None else ""
+    return "" if resolved == str(Path(root, given)) else given
+
+
 def head(folder: str) -> tuple[str, str]:
     """Return the branch and commit checked out in ``folder`` ("", "" outside Git); no process is started."""
     repository = _repository_at(folder)

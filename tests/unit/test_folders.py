@@ -114,6 +114,17 @@ def test_hooks_ask_about_files_in_published_folders(tmp_path: Path) -> None:
     assert not may_be_known(str(tmp_path), payload("/b\u00fcro/a.txt").replace(b"\\u00fc", "\u00fc".encode()))
 
 
+def test_a_rule_about_a_folder_link_is_about_the_files_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "legacy").symlink_to("code")
+    published(tmp_path, "legacy/")
+    assert may_be_known(str(tmp_path), payload(f"{tmp_path}/legacy/a.py"))
+    assert not may_be_known(str(tmp_path), payload(f"{tmp_path}/code/a.py"))
+    rule = make_memory("Never edit files in legacy/")
+    assert bond(rule, Touched("code/a.py", ROOT, given="legacy/a.py")) > 0.9
+    assert not bond(rule, Touched("code/a.py", ROOT))
+
+
 def test_hooks_ask_about_folders_with_names_that_are_not_published(tmp_path: Path) -> None:
     published(tmp_path, *lines_of("b\u00fcro/ is read-only", (), by_user=True))
     assert may_be_known(str(tmp_path), payload("/repo/b\u00fcro/a.txt").replace(b"\\u00fc", "\u00fc".encode()))
