@@ -186,6 +186,8 @@ LARGEST_FILE = 4 << 20
 MOST_PATHS = 200_000
 MOST_COMPARED, MOST_MESSAGES = 50, 1000
 """The most branches that are compared with a checkout file by file, and the most commit messages that are read."""
+LONGEST_SUBJECT = 1000
+"""The most characters of a commit's subject that are examined."""
 LOOK_SECONDS = 5.0
 """Time limit of one Git command in the background."""
 
@@ -307,18 +309,35 @@ def _squashed(repository: Repository, branch: str, own_commits: tuple[str, ...],
     return None if theirs.keys() <= ours.keys() else False
 
 
+_MERGES = re.compile(
+    r"(?:squash(?:ed)?(?:[- ](?:and[- ])?merged?)?|merged?)\b(?! (?:conflicts?|queue)\b)", re.IGNORECASE
+)
+_PULL_REQUEST = re.compile(r" \(#\d+\)\s*\Z")
+_NO_MERGE = re.compile(
+    r"\b(?:revert\w*|no|not|never|cannot|abandon\w*|unmerged|later|(?:do|does|is|was|ca|wo)n['\u2019]?t)\b",
+    re.IGNORECASE,
+)
+
+
 def _reports_merge(message: str, branch: str, commits: Sequence[str]) -> bool:
     """Whether a commit message says that a branch was merged: it names one of its commits, or its subject the branch.
 
-    A branch whose name is a plain word, such as "search", must be named as a merged branch.
+    Such a subject begins with "Merge" or "Squash", or is that of a pull request, "perf-work: use an index (#12)" or
+    "Perf work (#12)". A branch whose name is a plain word, such as "search", must be named as a merged branch.
     """
-    subject = message.lstrip().partition("\n")[0]
+    subject = message.lstrip().partition("\n")[0][:LONGEST_SUBJECT]
     if any(commit in message for commit in commits):
         return not subject.startswith("Revert")
     name = rf"(?<![\w./-])(?<!into )(?<!into ['\"])(?:[\w.-]{{1,100}}/)?{re.escape(branch)}(?![\w-]|[./]\w)"
     named = re.search(name, subject)
-    merges = re.search(r"merge|squash", subject, re.IGNORECASE) or not branch.isalpha()
-    return bool(named and merges) and not re.search(r"\brevert", subject, re.IGNORECASE)
+    if _NO_MERGE.search(re.sub(name, "", subject)):
+        return False
+    if _MERGES.match(subject):
+        return bool(named)
+    if branch.isalpha() or not _PULL_REQUEST.search(subject):
+        return False
+    words, title = (re.findall(r"\w+", text.casefold()) for text in (branch, _PULL_REQUEST.sub("", subject)))
+    return (named is not None and named.start() == 0) or title in (words, words[1:])
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.system.projects import Checkout, head, is_finished, latest_commits, locate
+from subconscious.system.projects import (
+    Checkout,
+    _reports_merge,
+    head,
+    is_finished,
+    latest_commits,
+    locate,
+    path_as_given,
+)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -259,3 +267,35 @@ def test_a_branch_with_a_file_that_nobody_changed_here_is_not_merged(repository:
     checkout = Checkout.at(str(repository))
     assert checkout is not None
     assert checkout.has_merged("feature", said_at) is False
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_merge"),
+    [
+        ("Merge branch 'perf-work' into main", True),
+        ("Merged in perf-work (pull request #3)", True),
+        ("Squashed perf-work", True),
+        ("Perf work (#12)", True),
+        ("perf-work: use an index (#12)", True),
+        ("Don't merge perf-work yet", False),
+        ("Merge perf-work never", False),
+        ("Abandon perf-work, never merge", False),
+        ("docs: perf-work is unmerged", False),
+        ("docs: describe perf-work (#12)", False),
+        ("perf-work: start", False),
+        ("Merge " + "x/" * 3_000_000 + "perf-work", False),
+    ],
+)
+def test_only_subjects_of_merges_report_a_merge(subject: str, is_merge: bool) -> None:
+    assert _reports_merge(subject, "perf-work", ()) == is_merge
+    assert _reports_merge(subject.replace("perf-work", "do-not-track"), "do-not-track", ()) == (
+        is_merge and "perf-work" in subject
+    )
+
+
+def test_a_path_through_a_link_is_kept_as_given(repository: Path, tmp_path: Path) -> None:
+    (repository / "legacy").symlink_to("src")
+    (tmp_path / "alias").symlink_to(repository)
+    for root in (repository, tmp_path / "alias"):
+        assert path_as_given(str(root / "legacy" / "a.py"), str(repository)) == "legacy/a.py"
+        assert path_as_given(str(root / "src" / "a.py"), str(repository)) == ""
