@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from subconscious.text.function_words import FUNCTION_WORDS
 from subconscious.text.terms import STOP_WORDS
 
 LETTERS = 4000
@@ -46,12 +47,37 @@ _NAME_FIRST = re.compile(
 )
 _WORD_FIRST = re.compile(rf"\b{_WORDS} {_NAME}(?![\w/])", re.IGNORECASE)
 
+_NEW = re.compile(
+    r"\b(?:an?|any|new|every|each|kein\w*|neue\w*|eine?[nrms]?|jede[nrms]?|un[ae]?|uma?|nuev\w+|nuov\w+|nouveaux?|nov[ao]s?)"
+    r"[ -]\Z",
+    re.IGNORECASE,
+)
+"""The words before a word for folders, "a new folder", that show that no name follows it."""
+
+_NO_NAMES = FUNCTION_WORDS.union(
+    STOP_WORDS,
+    """add any anything ask asking belongs change changes contain contains create current different directories each
+    empty entire every everything existing folder folders following given has holds is know move named names
+    necessary needed never new next nobody nothing one other parent read-only relative remove root same separate
+    single structure subfolder top two unless untouched want whole within without working wrong
+    aktuell aktuellen alten andere anderen anlegen anfassen aktuelle bearbeiten eigene eigenen einen enthält erstellen
+    gehört gleiche gleichen kein keine keinem keinen leere leeren löschen neu neue neuem neuen neuer nie niemals niemand
+    nichts selben struktur umbenennen verschieben ändern
+    actual aparte contiene crear nada nueva nuevas nuevo nuevos nunca otra pertenece tocar vacía
+    actuel appartient contient créer jamais nouveau nouveaux nouvelle rien racine vide
+    appartiene contiene creare nuova nuove nuovo vuota
+    apenas atual contém criar nova novas novo novos pertence vazia
+    alleen nieuw nieuwe nooit""".split(),
+)
+"""Adjectives, verbs and function words beside a word for folders, which are no names of folders."""
+
 _RESTRICTS = re.compile(
-    r"\b(?:don'?t|do not|(?:should|must|may|shall)(?:n'?t| not)|never|no|not|nobody|without|avoid|only|read.?only|"
-    r"generated|vendored|frozen|locked|forbidden|off.?limits|hands off|leave\b.{1,60}\balone|owned|owns|belongs?|"
-    r"nicht|nie(?:mals)?|kein\w*|nur|finger weg|generiert\w*|gehört|nunca|s[óo]lo|solamente|generad\w+|pertenece|"
-    r"jamais|pas|seulement|uniquement|généré\w*|appartient|mai|non|soltanto|generat[oaie]|appartiene|n[ãa]o|apenas|"
-    r"gerad[oa]s?|pertence|niet|nooit|alleen|gegenereerd|nie|tylko|не|никогда|только|нельзя)\b"
+    r"\b(?:don'?t|do not|(?:should|must|may|shall)(?:n'?t| not)|never|no|not|nobody|nothing|without|avoid|ask|stop|"
+    r"only|read.?only|generated|vendored|frozen|locked|forbidden|off.?limits|hands off|leave\b.{1,60}\balone|owned|"
+    r"owns|belongs?|nicht|nichts|niemand|tabu|nie(?:mals)?|kein\w*|nur|finger weg|generiert\w*|gehört|nunca|nadie|"
+    r"nada|s[óo]lo|solamente|generad\w+|pertenece|jamais|pas|rien|personne|lecture seule|seulement|uniquement|"
+    r"généré\w*|appartient|mai|non|soltanto|generat[oaie]|appartiene|n[ãa]o|ningu[ée]m|apenas|gerad[oa]s?|pertence|"
+    r"niet|nooit|alleen|gegenereerd|nie|tylko|не|никогда|только|нельзя)\b"
     r"|不要|不许|不能|请勿|勿|禁止|只|生成|しないで|変更しない|触らない|だけ|마세요|말고|금지",
     re.IGNORECASE,
 )
@@ -114,9 +140,10 @@ def _folders(text: str) -> Iterator[Folder]:
         is_file = not run.endswith("/") and bool(parts) and bool(_FILE.fullmatch(parts[-1]))
         if parts and not is_file and (len(parts) > 1 or run.endswith("/") or absolute or rooted):
             yield Folder(parts, absolute, rooted)
-    for found in (*_NAME_FIRST.finditer(text), *_WORD_FIRST.finditer(text)):
+    after = (one for one in _WORD_FIRST.finditer(text) if not _NEW.search(text[max(0, one.start() - 20) : one.start()]))
+    for found in (*_NAME_FIRST.finditer(text), *after):
         name = next(filter(None, found.groups())).casefold()
-        if name not in STOP_WORDS and not _FILE.fullmatch(name):
+        if name.strip(".") not in _NO_NAMES and not _FILE.fullmatch(name):
             yield Folder((name,))
 
 

@@ -58,6 +58,8 @@ SHORTEST_SIGN = 3
 """The fewest letters of a word that shows a text's language: shorter ones are often abbreviations."""
 
 _LANGUAGES = tuple(frozenset(words.split()) for words in _WORDS)
+FUNCTION_WORDS = frozenset().union(*_LANGUAGES)
+"""The function words of all these languages."""
 _SIGNS = tuple(
     frozenset(word for word in words if len(word) >= SHORTEST_SIGN and word not in _ALSO_ENGLISH)
     for words in _LANGUAGES

@@ -69,6 +69,22 @@ def test_other_statements_are_not(said: str) -> None:
     assert not bound(said, "templates/legacy/a.txt")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "keine neuen Ordner anlegen",
+        "don't add a new folder",
+        "working directory only",
+        "write in a folder without asking",
+        "no crear una carpeta nueva",
+        "never add a folder structure",
+        "keinen Ordner hinzufügen",
+    ],
+)
+def test_a_word_beside_the_word_folder_may_be_no_name(said: str) -> None:
+    assert folders_in(said) == ()
+
+
 @pytest.mark.parametrize("folder", ["src/", "src/shop", "the tests folder"])
 def test_a_folder_with_most_files_needs_a_restriction(folder: str) -> None:
     path = "tests/a.py" if "tests" in folder else "src/shop/a.py"
@@ -82,6 +98,13 @@ def test_a_folder_with_most_files_needs_a_restriction(folder: str) -> None:
         ("never edit it", True),
         ("it\u2019s off limits, don\u2019t touch it", True),
         ("nur Lena ändert das", True),
+        ("nichts in src/ ändern", True),
+        ("change nothing under lib/", True),
+        ("rien ne change dans src/", True),
+        ("nadie toca src/", True),
+        ("ninguém mexe em src/", True),
+        ("src/ ist tabu", True),
+        ("ask Anna before changing src/", True),
         ("it has the mail texts", False),
     ],
 )
