@@ -95,8 +95,10 @@ def _weighed(
 
 
 def _said_and_done(turn: Turn, memory: Memory) -> str:
-    """Return the text, commands and files of a turn, without commands that the memory forbids."""
-    return "\n".join((turn.text, *(one for one in turn.commands if not run_commands.forbids(memory, one)), *turn.files))
+    """Return the text, commands and files of a turn, without commands that the memory does not tell to run."""
+    return "\n".join(
+        (turn.text, *(one for one in turn.commands if not run_commands.is_undue(memory, one)), *turn.files)
+    )
 
 
 def _acted_upon(memory: Memory, surface: Unjudged, asked: str, own: Sequence[Turn]) -> str:

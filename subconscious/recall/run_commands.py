@@ -38,31 +38,84 @@ _REFUSED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_ASKS_TO_RUN = re.compile(
+    r"\b(?:run|running|use[sd]?|using|via|thr(?:u|ough)|with|(?:run|built|checked|made|generated|done) by|call|execute"
+    r"|mit|per|\u00fcber|nutzt?|benutz\w*|verwend\w*|con|v\u00eda|usar?|usa[rd]?|ejecut\w*|avec|utilis\w*|lance[rz]?"
+    r"|ex\u00e9cut\w*|com|rode|execut\w*|esegu\w*|met|gebruik|draai)\b\W{1,3}(?:\w+\W{1,2}){0,2}\Z"
+    r"|\b(?:always|only|do|immer|nur|erst|siempre|solo|s\u00f3lo|toujours|sempre|altijd|tests?: |testing: |lint\w*: "
+    r"|build: |format\w*: |checks?: |types?: |setup: |install: )\s?[`\"']?\Z",
+    re.IGNORECASE,
+)
+"""The words before a command that a statement tells to run: "use", "only via", "tests: "."""
+
+_THEN_RUNS = re.compile(
+    r"\A[`\"']?,? (?:(?:has|have|needs?) to (?:be run|pass)|must (?:be run|pass)|before (?:every|each|any|you|a)\b"
+    r"|vor jede[mnr]\b|antes de cada\b|avant chaque\b)",
+    re.IGNORECASE,
+)
+"""The words after such a command."""
+
+_CAUTION = re.compile(
+    r"\b(?:ask\w*|confirm\w*|approv\w*|permission|sign.?off|leave\b.{1,200}\bto|careful\w*|danger\w*|wip(?:es?|ed|ing)"
+    r"|delet\w+|destroy\w*|drops?|dropped|eras\w+|overwrit\w+|kills?|charges?"
+    r"|frag\w*|best\u00e4tig\w*|freigabe|genehmig\w*|erlaubnis|vorsicht\w*|l\u00f6sch\w*|\u00fcberschreib\w*"
+    r"|pregunt\w*|confirm\w*|permiso|aprob\w*|borra\w*|demand\w*|autoris\w*|accord|supprim\w*|efface\w*|\u00e9crase\w*"
+    r"|pergunt\w*|permiss\w*|aprova\w*|apaga\w*|chied\w*|cancell\w*|vraag\w*|toestemming|wist|verwijder\w*)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that warns of a command, or makes it depend on somebody."""
+
+_BEFORE = re.compile(
+    r"\b(?:before|until|bevor|vor|antes de|avant(?: de)?|prima di) (?:(?:you|we|one|du|wir|man) )?"
+    r"(?:run(?:ning)?|us(?:e|ing)|call(?:ing)?|do(?:ing)?|execut(?:e|ing))?\W*\Z",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?;\n](?=\s|\Z)")
+
+MOST_COMMANDS = 2000
+"""The most commands of a session, the latest ones, that are compared with a memory."""
+
 
 def ran(memory: Memory, asked: str, commands: Iterable[str]) -> str:
     """Return how commands of a session used a memory: they include one that the memory names; "" if they did not.
 
-    A command that the request (``asked``) names does not count, nor one that the memory forbids, nor one that nearly
-    every session runs.
+    Only a command that the memory tells to run counts: running what it forbids, or warns of, does not follow it. Nor
+    does one count that the request (``asked``) names, or that nearly every session runs.
     """
-    for phrase, forbidden in _named(memory, commands):
-        if not forbidden and not _places(asked, phrase.strip("`")):
+    latest = list(dict.fromkeys(commands))[-MOST_COMMANDS:]
+    for phrase in dict.fromkeys(phrase for line in latest for phrase in _named(memory, line)):
+        if _is_demanded(memory.content, phrase) and not _places(asked, phrase.strip("`")):
             return "a command that it names"
     return ""
 
 
-def forbids(memory: Memory, command: str) -> bool:
-    """Whether a memory names a command only to forbid it."""
-    return any(forbidden for _, forbidden in _named(memory, [command]))
+def is_undue(memory: Memory, command: str) -> bool:
+    """Whether a memory names a command without telling to run it: it forbids it, or warns of it."""
+    return any(not _is_demanded(memory.content, phrase) for phrase in _named(memory, command))
 
 
-def _named(memory: Memory, commands: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the commands that a memory names, as it names them, and whether it forbids them wherever it does so."""
-    text = " ".join(memory.content.split())
-    for command in (one for line in commands for one in _commands(line)):
-        phrase = next((phrase for phrase in _phrases(command.words) if _places(text, phrase)), "")
-        if phrase:
-            yield phrase, all(_forbidden(text, *place) for place in _places(text, phrase))
+def _named(memory: Memory, line: str) -> Iterator[str]:
+    """Yield the commands of a line that a memory names, as it names them."""
+    text, folded = _plain(memory.content)
+    for command in _commands(line):
+        if command.words[0].removeprefix("./").casefold() in folded:
+            phrase = next((phrase for phrase in _phrases(command.words) if _places(text, phrase, folded)), "")
+            if phrase:
+                yield phrase
+
+
+@lru_cache(maxsize=200)
+def _plain(text: str) -> tuple[str, str]:
+    """Return a text with single spaces, and the same text case-folded."""
+    plain = " ".join(text.split())
+    return plain, plain.casefold()
+
+
+@lru_cache(maxsize=2000)
+def _is_demanded(content: str, phrase: str) -> bool:
+    """Whether a statement tells to run a command at one of the places where it names it."""
+    text, folded = _plain(content)
+    return any(_asks_for(text, *place) for place in _places(text, phrase, folded))
 
 
 def changed(memory: Memory, asked: str, files: Iterable[tuple[str, str]]) -> str:
@@ -81,7 +134,7 @@ def changed(memory: Memory, asked: str, files: Iterable[tuple[str, str]]) -> str
     return ""
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=4 * MOST_COMMANDS)
 def _commands(line: str) -> tuple[Command, ...]:
     """Return the commands of a line; cached, because each memory of a session is compared with all of its commands."""
     return parse(line)
@@ -104,20 +157,24 @@ def _phrases(words: tuple[str, ...]) -> Iterator[str]:
         yield plain[0] if "/" in plain[0] else f"`{plain[0]}`"
 
 
-def _places(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Return where a text contains a command, with or without "./" before it."""
+def _places(text: str, phrase: str, folded: str = "") -> list[tuple[int, int]]:
+    """Return where a text contains a command, with or without "./" before it; ``folded`` is the text case-folded."""
     bare = phrase.removeprefix("./")
+    if bare.casefold() not in (folded or text.casefold()):  # most texts: a pattern need not be compiled
+        return []
     found = re.finditer(rf"(?<![\w./-])(?:\./)?{re.escape(bare)}(?![\w/-]|[.:]\w)", text, re.IGNORECASE)
     return [one.span() for one in found]
 
 
-def _forbidden(text: str, begin: int, end: int) -> bool:
-    """Whether a statement forbids the command at a place, or says that it does not work.
+def _asks_for(text: str, begin: int, end: int) -> bool:
+    """Whether a statement tells to run the command at a place.
 
     Two negations before a command demand it: "don't commit without running it".
     """
     plain = text.replace("\u2019", "'")
-    before = _CLAUSE.split(plain[:begin])[-1]
-    after = _CLAUSE.split(plain[end:])[0]
+    before, after = _CLAUSE.split(plain[:begin])[-1], _CLAUSE.split(plain[end:])[0]
+    around = f"{_SENTENCE.split(plain[:begin])[-1]} {_SENTENCE.split(plain[end:])[0]}"
     denied = len(_NEGATION.findall(before)) % 2 == 1
-    return denied or bool(_RESERVED.search(before) or _REFUSED.match(after))
+    if denied or _RESERVED.search(before) or _REFUSED.match(after) or _CAUTION.search(around) or _BEFORE.search(before):
+        return False
+    return bool(_ASKS_TO_RUN.search(plain[max(0, begin - 60) : begin]) or _THEN_RUNS.match(after))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
-from subconscious.recall.run_commands import changed, forbids, ran
+from subconscious.recall.run_commands import changed, is_undue, ran
 from tests.support.values import make_memory
 
 
@@ -23,6 +25,10 @@ from tests.support.values import make_memory
         ("Tests nur mit ./dev test, nie pytest direkt", "./dev test"),
         ("use docker compose up instead of docker-compose up", "docker compose up -d"),
         ("checks run with `tox`", "tox"),
+        ("tests: ./dev test", "./dev test"),
+        ("make lint before every push", "make lint"),
+        ("before a push run make lint", "make lint"),
+        ('use "make lint" for that', "make lint"),
         ("tests are run by python -m unittest here", "python -m unittest discover"),
     ],
 )
@@ -44,6 +50,17 @@ def test_a_command_that_a_memory_names_is_a_use(said: str, command: str) -> None
         ("only the release manager may run make deploy", "make deploy"),
         ("make deploy nie ausführen", "make deploy"),
         ("no terraform apply without asking", "terraform apply"),
+        ("Ask before make deploy.", "make deploy"),
+        ("Ask before you run `make deploy`.", "make deploy"),
+        ("Leave make deploy to CI.", "make deploy"),
+        ("make deploy needs Anna's approval.", "make deploy"),
+        ("Run make deploy only with Anna's approval.", "make deploy"),
+        ("Running make deploy wipes the database.", "make deploy"),
+        ("Before running make deploy, tell Anna.", "make deploy"),
+        ("Vor make deploy immer Anna fragen.", "make deploy"),
+        ("CI runs make deploy at night.", "make deploy"),
+        ("The demo data is wiped by make deploy.", "make deploy"),
+        ("make deploy takes an hour", "make deploy"),
         ("look at git status first", "git status"),
         ("ls -la shows the links", "ls -la"),
         ("build with npm run build", "npm run lint"),
@@ -73,8 +90,16 @@ def test_a_changed_file_that_only_the_memory_names_is_a_use(said: str, asked: st
     assert bool(changed(make_memory(said), asked, files)) == used
 
 
-def test_a_command_is_forbidden_only_where_the_memory_says_so() -> None:
+def test_many_long_commands_are_compared_quickly() -> None:
+    rules = [make_memory(f"npm run check{number} is slow, tests only via ./dev test") for number in range(50)]
+    commands = [f"npm run build package{number} with many words here" for number in range(600)]
+    begin = perf_counter()
+    assert not any(ran(rule, "add a page", commands) or is_undue(rule, commands[0]) for rule in rules)
+    assert perf_counter() - begin < 5.0
+
+
+def test_a_command_is_undue_only_where_the_memory_says_so() -> None:
     memory = make_memory("tests only via ./dev test, never run npm test")
-    assert forbids(memory, "cd web && npm test")
-    assert not forbids(memory, "./dev test")
-    assert not forbids(memory, "npm install")
+    assert is_undue(memory, "cd web && npm test")
+    assert not is_undue(memory, "./dev test")
+    assert not is_undue(memory, "npm install")
