@@ -88,10 +88,10 @@ _THIS_BRANCH = re.compile(
 """A reference to the branch on which a rule was stated."""
 
 _FOR_WORK = re.compile(
-    r"\b(?:for|during|in|on|the|f\u00fcr|w\u00e4hrend|bei|der|die|den|dem) ((?:[\w-]{1,40} )?[\w-]{1,40})[ -]"
-    r"(?:work|branch|feature|refactor(?:ing)?|migration|rewrite|arbeit(?:en)?|umbau)\b"
+    r"(?=\b(?:for|during|in|on|the|f\u00fcr|w\u00e4hrend|bei|der|die|den|dem) ((?:[\w-]{1,40} )?[\w-]{1,40})[ -]"
+    r"(?:work(?! (?:as|in|like|on|with)\b)|branch|feature|refactor(?:ing)?|migration|rewrite|arbeit(?:en)?|umbau)\b"
     r"|\b(?:the (?:work|branch|refactor(?:ing)?|migration|rewrite)|travail|branche|trabajo|rama|trabalho|lavoro|arbeit"
-    r"|umbau) (?:(?:on|for|of|sur|de|du|la|le|en|sobre|em|no|na|su|del|an|am|der|des) ){0,2}([\w-]{1,40})"
+    r"|umbau) (?:(?:on|for|of|sur|de|du|la|le|en|sobre|em|no|na|su|del|an|am|der|des) ){0,2}([\w-]{1,40}))"
 )
 """The words that name the work that a statement, in lower case, is for."""
 
