@@ -148,8 +148,9 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
         at_terminal = cmd in handler.personal | handler.at_terminal
         root = handler.app.home.root
         doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=at_terminal, root=root)
-        if doubt and cmd in handler.personal and await _script_may(handler, cmd, args, caller):
-            doubt = ""
+        allowed = await _allowed_to_script(handler, cmd, args, caller) if doubt and cmd in handler.personal else None
+        if allowed is not None:
+            return allowed
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
@@ -159,11 +160,11 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
 
 
-async def _script_may(handler: Handler, cmd: str, args: Args, caller: int) -> bool:
-    """Whether the caller is a person's script, and the handler lets scripts make this request."""
+async def _allowed_to_script(handler: Handler, cmd: str, args: Args, caller: int) -> Args | None:
+    """Return the request that a person's script may make; None if the caller is none, or the handler forbids it."""
     root = handler.app.home.root
     doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=False, root=root)
-    return not doubt and await handler.script_may(cmd, args)
+    return None if doubt else await handler.allowed_to_script(cmd, args)
 
 
 def _where(handler: Handler) -> str:

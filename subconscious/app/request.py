@@ -38,10 +38,13 @@ class Handler:
     def __init__(self, app: App) -> None:
         self.app = app
 
-    async def script_may(self, cmd: str, args: Args) -> bool:
-        """Whether a person's script may make a request that is in ``personal``."""
+    async def allowed_to_script(self, cmd: str, args: Args) -> Args | None:
+        """Return the arguments with which a person's script may make a request in ``personal``; None if it may not.
+
+        They name what was checked, so that nothing else is changed that came after the check.
+        """
         del cmd, args
-        return False
+        return None
 
     async def here(self, args: Args) -> Project:
         """Return the project of a request. Raises RequestError if the request names no folder."""

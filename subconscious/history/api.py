@@ -128,11 +128,17 @@ class Changes(Handler):
         """
         return await undoing.undo_acts(self.app, await self._undo_request(args))
 
-    async def script_may(self, cmd: str, args: Args) -> bool:
-        """Whether an undo only takes back what the user archived or restored: a script may do that without an undo."""
+    async def allowed_to_script(self, cmd: str, args: Args) -> Args | None:
+        """Allow an undo that only takes back what the user archived or restored: a script may do that without an undo.
+
+        The undo is of these events, and of none that came since. If there are none, only a preview is allowed.
+        """
         if cmd != "undo_acts" or not isinstance(args, ChangesArgs):
-            return False
-        return await undoing.only_moves(self.app, await self._undo_request(args))
+            return None
+        moves = await undoing.only_moves(self.app, await self._undo_request(args))
+        if moves is None:
+            return None
+        return args.model_copy(update={"ids": moves} if moves else {"preview": True})
 
     async def _undo_request(self, args: ChangesArgs) -> UndoRequest:
         project = None if args.everywhere else await self.project(args)

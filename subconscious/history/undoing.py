@@ -69,10 +69,11 @@ async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
     }
 
 
-async def only_moves(app: App, request: UndoRequest) -> bool:
-    """Whether the changes to undo, and what their undo would change, are only memories that the user moved.
+async def only_moves(app: App, request: UndoRequest) -> tuple[int, ...] | None:
+    """Return the events to undo if they, and what their undo would change, are only memories that the user moved.
 
-    Moved means archived or restored. Also true if there is nothing to undo, and false if the changes can't be undone.
+    Moved means archived or restored. Return () if there is nothing to undo, and None if there are other changes, or
+    changes that can't be undone.
     """
     chosen = request.events or await reversal.latest(
         app.database, request.number, daemon=request.daemon, project_id=request.project_id
@@ -82,12 +83,13 @@ async def only_moves(app: App, request: UndoRequest) -> bool:
             acts = await reversal.acts(tx, chosen)
             done = await reversal.undo(tx, acts, "")
         except SubconsciousError:
-            return False
+            return None
         finally:
             await tx.rollback()
     changes = [event for act in acts for event in act] + [step.event for step in done]
     moves = [event for event in changes if event["subject"] == "memory" and event["action"] in MOVES]
-    return len(moves) == len(changes) and all(event["actor"] == "user" for event in changes)
+    is_allowed = len(moves) == len(changes) and all(event["actor"] == "user" for event in changes)
+    return tuple(chosen) if is_allowed else None
 
 
 def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspected: Titles) -> Undone:

@@ -8,17 +8,23 @@ import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bench.sessions import Speaker
 from subconscious import wire
+from subconscious.app import App
 from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.model import Origin
+from subconscious.history.api import Changes, ChangesArgs
 from subconscious.settings.home import Home
+from subconscious.store import memories
+from subconscious.store.projects import Project
 from tests.support import terminal
 from tests.support.daemons import drained, new_session
 from tests.support.purging import DECISION, OTHER, learned, person
+from tests.support.values import make_memory
 
 
 def shown(home: Home, speaker: Speaker, *words: str) -> str:
@@ -108,6 +114,28 @@ def test_a_script_can_undo_what_a_script_may_do(running: Home, speaker: Speaker)
     assert found(running, speaker, "pytest") == [number]
     assert "1 change undone" in shown(running, speaker, "undo", "--yes")  # the undo itself
     assert found(running, speaker, "pytest") == []
+
+
+async def test_a_script_undoes_only_the_change_that_was_checked(app: App, project: Project) -> None:
+    changes = Changes(app)
+    asked = ChangesArgs(cwd=project.root, origin=Origin.USER)
+    nothing = await changes.allowed_to_script("undo_acts", asked)
+    assert nothing is not None
+    async with app.database.write() as tx:
+        one, other = [
+            await memories.insert(tx, make_memory(text, project_id=project.id, turn_id=text))
+            for text in ("One.", "Two.")
+        ]
+    async with app.database.write() as tx:
+        await memories.archive(tx, one, "user", "")
+    allowed = await changes.allowed_to_script("undo_acts", asked)
+    assert isinstance(allowed, ChangesArgs)
+    async with app.database.write() as tx:
+        await memories.archive(tx, other, "user", "")
+    assert not (await changes.cmd_undo_acts(cast("ChangesArgs", nothing)))["done"]
+    assert (await changes.cmd_undo_acts(allowed))["done"]
+    found = await memories.get_many(app.database, [one.id, other.id])
+    assert [found[number].archived_at is None for number in (one.id, other.id)] == [True, False]
 
 
 def test_what_came_since_the_preview_is_not_taken_back_unseen(running: Home, speaker: Speaker) -> None:
