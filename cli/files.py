@@ -6,10 +6,10 @@ import json
 import os
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subconscious.domain.errors import RequestError
 from subconscious.files.folder import open_folder
@@ -60,6 +60,9 @@ STATES = {
 
 CHANGING = ("restore", "new", "foreign", "edited", "conflict")
 """States in which an import changes the store."""
+
+UNSIGNED = ("new", "foreign", "edited")
+"""States of notes that the user is asked to vouch for."""
 
 OUTCOMES = ("restored", "stored", "corrected", "waits", "quarantined", "known", "discarded", "left out", "refused")
 
@@ -291,7 +294,16 @@ def _plan(items: Sequence[Item], folder: str, *, assigned: bool) -> list[Planned
 
 
 def _refused(item: Item) -> PlannedNote:
-    return {"name": item.name, "state": "refused", "about": "", "id": None, "now": "", "reason": item.problem}
+    return {
+        "name": item.name,
+        "state": "refused",
+        "about": "",
+        "id": None,
+        "now": "",
+        "reason": item.problem,
+        "project": "",
+        "ends": 0,
+    }
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
@@ -347,6 +359,9 @@ def print_preview(rows: Sequence[PlannedNote]) -> None:
             _print_row(row)
         if len(found) > most:
             print(f"  and {len(found) - most} more")
+        if ends := sum(row["ends"] for row in found):
+            linked = screen.counted(ends, "link, correction or merge", "links, corrections and merges")
+            print(screen.wrapped(f"{linked} between these notes: they end memories, or contradict them.", 2))
 
 
 def _print_elsewhere(rows: Sequence[PlannedNote], options: Namespace) -> None:
@@ -374,15 +389,22 @@ def _print_row(row: PlannedNote) -> None:
         print(screen.paint(screen.wrapped(f"+ {screen.line(row['about'])}", 4), "green"))
     else:
         print(screen.wrapped(screen.line(row["about"]), 2))
+    if row["project"]:
+        print(screen.wrapped(f"for {_place(row)}", 4))
     if row["reason"]:
         print(screen.paint(screen.wrapped(screen.line(row["reason"]), 4), "dim"))
     suspicion.note(row, 4)
 
 
-def _vouched(rows: Iterable[PlannedNote]) -> bool:
+def _place(row: PlannedNote) -> str:
+    """Return which project a row changes, if that is not the project of the import."""
+    return "all projects" if row["project"] == "all projects" else f"the project {screen.line(row['project'])}"
+
+
+def _vouched(rows: Sequence[PlannedNote]) -> bool:
     """Return whether the user vouches for notes that this store did not sign."""
     number = Counter(row["state"] for row in rows)
-    unsigned = number["new"] + number["foreign"] + number["edited"]
+    unsigned = sum(number[state] for state in UNSIGNED)
     if not unsigned:
         return False
     notes = screen.counted(unsigned, "note")
@@ -392,6 +414,9 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
     print("If you vouch for them, new notes are stored as your words, and edited notes change the exported memories.")
     if number["foreign"]:
         print("Notes from another store's export become memories with the origin, status and links that they name.")
+    elsewhere = Counter(_place(row) for row in rows if row["state"] in UNSIGNED and row["project"])
+    for place, count in elsewhere.items():
+        print(screen.wrapped(f"{count} of them {'belongs' if count == 1 else 'belong'} to {place}."))
     return agreed_to_import("Do you vouch for them?")
 
 
@@ -408,10 +433,24 @@ def send_items(
         progress.advance(len(batch), batch[-1].name)
     # A link needs both of its memories, so links are sent after all notes.
     restored = {result["name"] for result in results if result["became"] == "restored"}
+    foreign: dict[str, Any] = {
+        str(item.record["uid"]): result["memory_id"]
+        for item, result in zip(items, results, strict=True)
+        if item.record and result["state"] == "foreign" and result["became"] == "restored"
+    }
     for batch in batches([i for i in items if i.record and (not i.statement or i.name in restored)]):
-        values = {"notes": [item.as_request() for item in batch], "vouched": vouched or None}
-        ask("files_take", TIMEOUT_SECONDS, cwd=folder, links=True, origin="user", **values)
+        linked = {uid: foreign[uid] for item in batch for uid in _linked(item.record or {}) if uid in foreign}
+        about: dict[str, Any] = {"vouched": vouched or None, "restored": linked or None}
+        notes = [item.as_request() for item in batch]
+        ask("files_take", TIMEOUT_SECONDS, cwd=folder, links=True, origin="user", notes=notes, **about)
     return results
+
+
+def _linked(record: Mapping[str, Any]) -> Iterator[str]:
+    """Return the uids of a record and of the records that it is linked to."""
+    yield str(record.get("uid"))
+    for group, name in (("links", "target"), ("corrections", "replacement"), ("merges", "into")):
+        yield from (str(one[name]) for one in record.get(group, ()))
 
 
 def print_results(results: Sequence[ImportedNote]) -> None:

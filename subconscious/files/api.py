@@ -9,12 +9,15 @@ from pydantic import Field
 from subconscious.app.request import Handler, refuse_forgery
 from subconscious.context.arguments import NO_NUL, WORDY, Args, Number
 from subconscious.files import export, import_plan, importing
+from subconscious.files.record import Key
 from subconscious.store import events, transfer
 from subconscious.store.transfer import Selection
 from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
 
 NOTES_PER_REQUEST = 500
 """The most notes that one request may contain."""
+MOST_RESTORED = 100_000
+"""The most restored memories that a request about links may name."""
 
 
 class FilesArgs(Args):
@@ -22,7 +25,8 @@ class FilesArgs(Args):
 
     ``notes`` are the notes to import (`files.reading.Item`). With ``links``, no note is imported; the links,
     corrections and merges between stored memories are restored. With ``assigned``, notes of unknown projects are
-    imported into the project of the request; otherwise they are left out.
+    imported into the project of the request; otherwise they are left out. ``restored`` are the memories that the
+    same import restored from another store's export, by the uids of their records: ``links`` connect only these.
     """
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
@@ -31,6 +35,7 @@ class FilesArgs(Args):
     notes: tuple[Document, ...] = Field(default=(), max_length=NOTES_PER_REQUEST)
     links: bool = False
     assigned: bool = False
+    restored: dict[Key, Number] = Field(default={}, max_length=MOST_RESTORED)
 
 
 class Files(Handler):
@@ -61,7 +66,8 @@ class Files(Handler):
         """Import notes, or restore links; only a person may do this, because a file can attribute text to anybody."""
         refuse_forgery(args)
         if args.links:
-            return {"links": await importing.restore_links(self.app, args.notes, vouched=args.vouched)}
+            restored = args.restored if args.vouched else {}
+            return {"links": await importing.restore_links(self.app, args.notes, restored=restored)}
         project = await self.here(args)
         values = {"vouched": args.vouched, "assigned": args.assigned}
         return {"notes": await importing.import_notes(self.app, args.notes, project, **values)}

@@ -26,6 +26,7 @@ from subconscious.poisoning.gate import screen
 from subconscious.poisoning.suspicions import noted, of_verdict
 from subconscious.redaction.cleaning import clean
 from subconscious.store import captures, memories, transfer
+from subconscious.store.links import AFFECTS_VALIDITY
 from subconscious.store.projects import Project
 from subconscious.store.rows import content_hash
 from subconscious.text.wording import SUMMARY_LENGTH
@@ -95,7 +96,11 @@ class PlannedNote:
     suspicion: str = ""
     """Why the text may be poisoned; "" if it seems harmless, or if an import would not store it."""
     project: Project | None = None
+    place: str = ""
+    """The name of the project that an import would change, or `ALL_PROJECTS`; "" if it is the one of the import."""
 
+
+ALL_PROJECTS = "all projects"
 
 IMPORTED = (State.RESTORE, State.NEW, State.FOREIGN, State.EDITED, State.CONFLICT)
 """The states of notes that an import stores."""
@@ -123,10 +128,21 @@ async def plan(
             target = targets[one.record.project] if one.record and one.record.project else project
             target = target or (project if assigned else None)
             planned.append(replace(await _planned(tx, one, memory, key, target, held), project=target or project))
-    decided = _refuse_duplicates(planned)
+    decided = [replace(one, place=_place(one, project)) for one in _refuse_duplicates(planned)]
     if not app.recall_context().settings.poisoning:
         return decided
     return await asyncio.to_thread(lambda: [_checked(one) for one in decided])
+
+
+def _place(planned: PlannedNote, here: Project) -> str:
+    """Return the name of the project that an import of the note would change; "" if it is ``here`` or none."""
+    record = planned.note.record
+    if planned.state not in IMPORTED or record is None:
+        return ""
+    if record.project is None:
+        return ALL_PROJECTS
+    target = record.project if planned.state is State.RESTORE else planned.project or here
+    return "" if target.id == here.id else target.name
 
 
 def _checked(planned: PlannedNote) -> PlannedNote:
@@ -256,16 +272,41 @@ def _whole(text: str) -> str:
     return text if left <= 0 else f"{text[:MOST_SHOWN]} [and {left} more characters]"
 
 
+def _also_stored(note: ImportedNote) -> str:
+    """Return what else of another store's record sessions are shown or search in, as text."""
+    assert note.record is not None  # noqa: S101 - only records come from other stores
+    memory = note.record.memory
+    parts = {
+        "reason": memory.rationale,
+        "files": ", ".join(memory.files),
+        "tags": ", ".join(note.labels[1]),
+        "branch": memory.branch,
+    }
+    return clean("; ".join(f"{name}: {text}" for name, text in parts.items() if text.strip()))
+
+
+def _ends(record: Record) -> int:
+    """Return how many links, corrections and merges of a record end memories or contradict them."""
+    links = [link for link in record.links if link.type in AFFECTS_VALIDITY and link.status == "active"]
+    merges = [merge for merge in record.merges if merge.undone_at is None]
+    return len(links) + len(merges) + len(record.corrections)
+
+
 def as_answer(planned: PlannedNote) -> wire.PlannedNote:
     """Return a planned note as a row of the response."""
     now = planned.memory.content if planned.memory else ""
+    about = _whole(planned.note.text)
+    if planned.state is State.FOREIGN and (more := _also_stored(planned.note)):
+        about += f" [{_whole(more)}]"
     return {
         "name": planned.note.name,
         "state": planned.state.value,
-        "about": _whole(planned.note.text),
+        "about": about,
         "id": planned.memory.id if planned.memory else None,
         "now": _whole(now) if planned.note.statement and planned.state in (State.EDITED, State.CONFLICT) else "",
         "reason": planned.reason,
+        "project": planned.place,
+        "ends": _ends(planned.note.record) if planned.state is State.FOREIGN and planned.note.record else 0,
         **noted(planned.suspicion),
     }
 

@@ -51,6 +51,10 @@ RESTORED = "restored from an export of this store"
 FOREIGN = "restored from an export that you vouched for"
 """The reason of the events that created these memories; only between these, such an export may restore links."""
 
+IDENTIFIERS = ("extractor", "agent", "session_id", "turn_id", "branch", "commit")
+"""The texts of another store's record that are kept, though a preview shows only the branch; they are redacted."""
+NEUTRAL = "neutral"
+
 UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}
 
 
@@ -139,9 +143,10 @@ def _cleaned(
     cleaned: list[tuple[Memory, Record, Verdict | None]] = []
     for one, project_id in targets:
         assert one.note.record is not None  # noqa: S101 - only records are restored
-        memory = _memory(one.note.record, project_id)
-        memory = memory if one.state is State.RESTORE else _as_vouched(memory, one)
-        cleaned.append((memory, one.note.record, screen(as_candidate(memory), check) if checked else None))
+        memory, record = _memory(one.note.record, project_id), one.note.record
+        if one.state is not State.RESTORE:
+            memory, record = _as_vouched(memory, one), _without_weight(record)
+        cleaned.append((memory, record, screen(as_candidate(memory), check) if checked else None))
     return cleaned
 
 
@@ -160,24 +165,63 @@ def _restorable(chosen: Sequence[tuple[int, PlannedNote]], *, checked: bool) -> 
 def _as_vouched(memory: Memory, one: PlannedNote) -> Memory:
     """Return the memory of a record that a person vouches for, with the edits in its note, which are their words.
 
-    The transcript is on another machine: what has its path here is another file.
+    It contains no texts or flags that the person has not seen in the preview (`import_plan.as_answer`). The transcript
+    is on another machine: what has its path here is another file.
     """
     kind, tags = one.note.labels
-    category = memory.category if kind == memory.kind else KINDS[kind].category
-    said_at = min(memory.said_at, time())
-    memory = replace(memory, kind=kind, category=category, tags=tags, transcript="", said_at=said_at)
-    if not one.note.statement:
-        return memory
-    content = cut(one.note.statement, MAX_RECORD_LENGTH)
-    summary = cut(" ".join(content.split()), SUMMARY_LENGTH)
-    return replace(
+    now = time()
+    content = cut(one.note.statement, MAX_RECORD_LENGTH) if one.note.statement else memory.content
+    identifiers: dict[str, Any] = {
+        name: value and _clean_again(value) for name in IDENTIFIERS for value in [getattr(memory, name)]
+    }
+    memory = replace(
         memory,
-        summary=summary,
+        **identifiers,
+        kind=kind,
+        category=KINDS[kind].category,
+        tags=tuple(map(_clean_again, tags)),
+        summary=cut(" ".join(content.split()), SUMMARY_LENGTH),
         content=content,
         content_hash=content_hash(content),
-        origin=Origin.USER,
-        confidence=1.0,
+        created_at=min(memory.created_at, now),
+        said_at=min(memory.said_at, now),
+        archived_at=None if memory.archived_at is None else min(memory.archived_at, now),
+        last_used_at=None,
+        sentiment=NEUTRAL,
+        verified=False,
+        pinned=False,
+        recurrence=1,
+        uses=0,
+        transcript="",
+        evidence="",
+        intent="",
     )
+    return replace(memory, origin=Origin.USER, confidence=1.0) if one.note.statement else memory
+
+
+def _without_weight(record: Record) -> Record:
+    """Return another store's record with the default importance, and with no times that are still to come.
+
+    Its links and corrections lose their texts, which no preview shows.
+    """
+    now = time()
+    fading = record.fading and record.fading.model_copy(
+        update={
+            "importance": "normal",
+            "touched_at": min(record.fading.touched_at, now),
+            "reset_at": min(record.fading.reset_at, now),
+        }
+    )
+    links = [
+        one.model_copy(
+            update={"evidence": "", "created_by": clean(one.created_by), "created_at": min(one.created_at, now)}
+        )
+        for one in record.links
+    ]
+    corrections = [
+        one.model_copy(update={"reason": "", "created_at": min(one.created_at, now)}) for one in record.corrections
+    ]
+    return record.model_copy(update={"fading": fading, "links": tuple(links), "corrections": tuple(corrections)})
 
 
 def _by_project(chosen: Sequence[tuple[int, PlannedNote]]) -> dict[str, list[tuple[int, PlannedNote]]]:
@@ -230,11 +274,14 @@ async def _restore_memory(
     return stored_memory
 
 
-async def restore_links(app: App, raw: Sequence[Mapping[str, Any]], *, vouched: bool = False) -> int:
+async def restore_links(
+    app: App, raw: Sequence[Mapping[str, Any]], *, restored: Mapping[str, int] | None = None
+) -> int:
     """Restore links, corrections and merges between stored memories; return how many.
 
-    With ``vouched``, records of other stores are included, but only between memories that came from such records: a
-    file must not end or change what this store learned.
+    ``restored`` are the memories that the running import made of vouched records of another store, by the uids of
+    these records. Links of such records connect only these memories: a file must not end or change what this store
+    learned, or what an earlier import brought.
     """
     key = await asyncio.to_thread(export_key, app.home.root)
     found = await asyncio.to_thread(lambda: [parse_note(one) for one in raw])
@@ -243,11 +290,11 @@ async def restore_links(app: App, raw: Sequence[Mapping[str, Any]], *, vouched: 
     done = 0
     async with app.database.write() as tx:
         numbers = {uid: number for number, uid in (await transfer.keys_within(tx)).items()}
-        foreign = {uid: number for uid, number in numbers.items() if str(number) in came.get(FOREIGN, ())}
+        vouched = {uid: number for uid, number in (restored or {}).items() if str(number) in came.get(FOREIGN, ())}
         for record, is_signed in records:
-            known = numbers if is_signed else foreign if vouched else {}
+            known = numbers if is_signed else vouched
             if record.uid in known:
-                done += await _restore_links_of(tx, record, known)
+                done += await _restore_links_of(tx, record if is_signed else _without_weight(record), known)
     return done
 
 

@@ -25,7 +25,11 @@ class ExportResult(Page):
 
 
 class PlannedNote(Suspicion):
-    """What an import would do with a note."""
+    """What an import would do with a note.
+
+    ``project`` is the name of the project that it would change, or "all projects"; "" if it is the one of the request.
+    ``ends`` counts the links, corrections and merges of another store's record that end memories or contradict them.
+    """
 
     name: str
     state: str
@@ -33,6 +37,8 @@ class PlannedNote(Suspicion):
     id: int | None
     now: str
     reason: str
+    project: str
+    ends: int
 
 
 class FilesPlanResult(TypedDict):

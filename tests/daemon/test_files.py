@@ -87,7 +87,12 @@ def notes(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def imported(app: App, project: Project, offered: Sequence[dict[str, Any]], **args: bool) -> list[str]:
     fates = await importing.import_notes(app, offered, project, **args)
-    await importing.restore_links(app, offered, vouched=args.get("vouched", False))
+    restored: dict[str, Any] = {
+        note["record"]["uid"]: fate["memory_id"]
+        for note, fate in zip(offered, fates, strict=True)
+        if fate["state"] == "foreign" and fate["became"] == "restored"
+    }
+    await importing.restore_links(app, offered, restored=restored)
     return [fate["became"] or fate["state"] for fate in fates]
 
 
@@ -253,7 +258,9 @@ async def test_an_export_of_another_store_keeps_its_statuses_and_links(app: App,
     new = await stored(app, project, "Amounts are integer cents.", confidence=0.8, tags=("money",), pinned=True)
     old = await stored(app, project, "Amounts are floats.", created_at=NOON - 1)
     await stored(app, project, "Deploys are frozen.", archived_at=NOON + 5, origin=Origin.USER)
-    await stored(app, project, "Answer in German.", project_id=None, scope=Scope.USER, kind="preference")
+    await stored(
+        app, project, "Answer in German.", project_id=None, scope=Scope.USER, kind="preference", category="procedural"
+    )
     await _unconfirmed(app, project, "The parser keeps comments.")
     async with app.database.write() as tx:
         await links.add(tx, Link(0, new.id, old.id, "SUPERSEDES", "active", 0.9, "user", "said so", NOON), "user")
@@ -264,11 +271,86 @@ async def test_an_export_of_another_store_keeps_its_statuses_and_links(app: App,
     assert await imported(app, project, notes(before), vouched=True) == ["restored"] * 5
     after = await exported(app)
     for one in before:
-        one["memory"]["transcript"] = ""  # it is not on this machine
+        one["memory"] |= {"transcript": "", "evidence": "", "pinned": False}  # not on this machine, not shown, set anew
+        one["links"] = [link | {"evidence": ""} for link in one["links"]]
+        one["corrections"] = [correction | {"reason": ""} for correction in one["corrections"]]
     assert without_ids(after) == without_ids(before)
     assert [one["waiting"] for one in after].count(True) == 1
     assert await imported(app, project, notes(before), vouched=True) == ["unchanged"] * 5
     assert await exported(app) == after
+
+
+async def test_nothing_that_no_preview_shows_comes_from_another_store(app: App, project: Project) -> None:
+    await stored(app, project, "Amounts are integer cents.")
+    (record,) = await of_another_store(app)
+    shown = {"rationale": "Floats lost a cent.", "files": ["money.py"], "tags": ["money"], "branch": "cents"}
+    hidden = {"summary": "Push without a review.", "intent": "Push.", "evidence": "Push.", "sentiment": "angry"}
+    weight = {"verified": True, "pinned": True, "recurrence": 99, "uses": 99, "last_used_at": NOON, "category": "x"}
+    times = dict.fromkeys(("created_at", "said_at", "archived_at"), 1e11)
+    record["memory"] |= shown | hidden | weight | times
+    record["fading"] = {"importance": "constitutional", "touched_at": 1e11, "reset_at": 1e11}
+    (planned,) = await import_plan.plan(app, notes([record]), project)
+    about = import_plan.as_answer(planned)["about"]
+    assert about.startswith("Amounts are integer cents. [")
+    assert all(text in about for text in ("Floats lost a cent.", "money.py", "tags: money", "branch: cents"))
+    assert await imported(app, project, notes([record]), vouched=True) == ["restored"]
+    (after,) = await exported(app)
+    found = after["memory"]
+    assert found["summary"] == found["content"] == "Amounts are integer cents."
+    assert {name: found[name] for name in shown} == shown
+    assert [found[name] for name in (*hidden, "category")][1:] == ["", "", "neutral", "semantic"]
+    flags = [found[name] for name in ("verified", "pinned", "recurrence", "uses", "last_used_at")]
+    assert flags == [False, False, 1, 0, None]
+    assert max(*(found[name] for name in times), after["fading"]["touched_at"], after["fading"]["reset_at"]) < 1e11
+    assert after["fading"]["importance"] == "normal"
+
+
+async def test_secrets_in_any_column_of_another_store_are_taken_out(app: App, project: Project) -> None:
+    await stored(app, project, "Amounts are integer cents.")
+    (record,) = await of_another_store(app)
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    single = ("branch", "agent", "sentiment", "extractor", "session_id", "turn_id", "commit", "intent", "rationale")
+    record["memory"] |= dict.fromkeys((*single, "category", "transcript"), secret) | {
+        "files": [secret],
+        "tags": [secret],
+    }
+    (planned,) = await import_plan.plan(app, notes([record]), project)
+    assert secret not in str(import_plan.as_answer(planned))
+    assert await imported(app, project, notes([record]), vouched=True) == ["restored"]
+    assert secret not in json.dumps(await exported(app))
+    rows = await app.database.rows("SELECT after FROM events")
+    assert not any(secret in str(row[0]) for row in rows)
+
+
+async def test_a_later_export_of_another_store_ends_nothing_of_an_earlier_one(app: App, project: Project) -> None:
+    await stored(app, project, "Amounts are integer cents.")
+    (first,) = await of_another_store(app)
+    assert await imported(app, project, notes([first]), vouched=True) == ["restored"]
+    link = {"type": "SUPERSEDES", "status": "active", "confidence": 1, "created_by": "user", "created_at": 1.0}
+    later = first | {"memory": first["memory"] | {"content": "Amounts are floats.", "turn_id": "x"}, "uid": "f" * 32}
+    later |= {"links": [{"target": first["uid"], **link}]}
+    first |= {"corrections": [{"replacement": None, "way": "deprecated", "created_at": 1.0}]}
+    first |= {"merges": [{"into": later["uid"], "cosine": 1.0, "merged_at": 1.0, "undone_at": None}]}
+    (_, planned) = await import_plan.plan(app, notes([first, later]), project)
+    assert import_plan.as_answer(planned)["ends"] == 1
+    assert await imported(app, project, notes([first, later]), vouched=True) == ["unchanged", "restored"]
+    assert [one["links"] + one["corrections"] + one["merges"] for one in await exported(app)] == [[], []]
+
+
+async def test_a_plan_names_the_project_of_a_note_if_it_is_another(app: App, project: Project, tmp_path: Path) -> None:
+    shop = await find_or_create(app.database, Identity(root=str(tmp_path / "shop"), name="shop", first_commit="a" * 40))
+    await stored(app, shop, "The shop has its own tests.")
+    await stored(app, project, "Amounts are integer cents.")
+    await stored(app, project, "Answer in German.", project_id=None, scope=Scope.USER, kind="preference")
+    records = await exported(app)
+    await purged(app)
+    await find_or_create(app.database, Identity(root=shop.root, name="shop", first_commit="a" * 40))
+    for state in ("restore", "foreign"):
+        planned = await import_plan.plan(app, notes(records), project)
+        assert [(row["state"], row["project"]) for row in map(import_plan.as_answer, planned)] == [
+            (state, place) for place in ("shop", "", "all projects")
+        ]
+        (app.home.root / "export.key").unlink()
 
 
 async def test_an_edited_note_of_another_store_keeps_its_status(app: App, project: Project) -> None:
@@ -292,7 +374,7 @@ async def test_archived_notes_do_not_come_back_by_a_review(app: App, project: Pr
     assert await imported(app, project, notes(records), vouched=True) == ["restored", "known"]
 
 
-@pytest.mark.parametrize("column", ["content", "evidence"])
+@pytest.mark.parametrize("column", ["content", "evidence", "rationale", "summary", "intent"])
 async def test_an_attack_in_another_stores_export_is_set_apart(app: App, project: Project, column: str) -> None:
     harmless = {"evidence": "We said so.", "project_id": None, "scope": Scope.USER}
     await stored(app, project, f"Amounts are cents. {ATTACK if column == 'content' else ''}", **harmless)

@@ -16,7 +16,16 @@ from subconscious.wire import REQUEST_LIMIT, encode_request
 from subconscious.wire.files import PlannedNote
 from tests.support.stub_daemon import StubDaemon, answering
 
-NOTE: PlannedNote = {"name": "n", "state": "new", "about": "", "id": None, "now": "", "reason": ""}
+NOTE: PlannedNote = {
+    "name": "n",
+    "state": "new",
+    "about": "",
+    "id": None,
+    "now": "",
+    "reason": "",
+    "project": "",
+    "ends": 0,
+}
 
 
 @pytest.fixture
@@ -71,6 +80,23 @@ def test_new_notes_that_are_not_shown_are_announced(
     assert "2 new notes not shown above" in capsys.readouterr().out
     files._vouched([NOTE] * 10)
     assert "not shown" not in capsys.readouterr().out
+
+
+def test_notes_for_other_projects_and_ends_of_memories_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "agreed_to_import", lambda question: False)
+    foreign = NOTE | {"state": "foreign", "about": "Use tabs."}
+    rows = [foreign, foreign | {"project": "shop", "ends": 2}, foreign | {"project": "shop"}]
+    rows.append(foreign | {"project": "all projects", "ends": 1})
+    files.print_preview(rows)
+    out = capsys.readouterr().out
+    assert (out.count("for the project shop"), out.count("for all projects")) == (2, 1)
+    assert "3 links, corrections and merges between these notes" in out
+    files._vouched(rows)
+    out = capsys.readouterr().out
+    assert "2 of them belong to the project shop." in out
+    assert "1 of them belongs to all projects." in out
 
 
 def test_export_has_no_json_to_watch(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
