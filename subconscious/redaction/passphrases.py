@@ -16,7 +16,7 @@ FEWEST = 3
 """The fewest words of a passphrase."""
 FEWEST_BEFORE_MORE = 4
 """The fewest words if the sentence goes on after them without a sign: "is purple elephants dance quietly for now"."""
-MOST = 12
+MOST = 8
 LONG = 5
 """The number of words from which one of them may belong to the subject: "table" is in lists of words, too."""
 LIGHT_IF_QUOTED = 0.5

@@ -143,7 +143,7 @@ def _without_stated(ctx: RecallContext, left: Left) -> Left:
     def kept(text: str) -> str:
         return ", ".join(f'"{one}"' for one in quotes_in(text) if not ctx.client_texts.source(one, loaded=True))
 
-    return replace(left, handover=replace(told, **{name: kept(text) for name, text in told.parts() if name in QUOTED}))
+    return replace(left, handover=replace(told, asked=kept(told.asked), decided=kept(told.decided)))
 
 
 def _those(sessions: Iterable[Session], fits: Callable[[Handover], bool]) -> list[Session]:
