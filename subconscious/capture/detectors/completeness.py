@@ -58,7 +58,7 @@ _OBJECTLESS = re.compile(
 
 _OPEN = re.compile(
     r"\b(?:how|what|which|when|where|who|wie|was|welche\w*|wann|wo|wer|comment|quel\w*|quand|c[oó]mo|qu[eé]|cu[aá]l\w*"
-    r"|cu[aá]ndo|qual|quais|quando|or|oder|ou)\b(?![^.!?\n]*\b(?:next|else)\b)[^.!?\n]*[?\uff1f]",
+    r"|cu[aá]ndo|qual|quais|quando|or|oder|ou)\b(?![^.!?\n]{0,150}\b(?:next|else)\b)[^.!?\n]{0,150}[?\uff1f]",
     re.IGNORECASE,
 )
 """A question that can't be answered with yes or no, except "What should I do next?"."""
