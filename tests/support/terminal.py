@@ -45,7 +45,7 @@ sys.stdout.buffer.write(b"<<" + answer.partition(b"\\n")[2] + b">>")
 """
 """Puts a request to the daemon. Without our library, whose import takes three times as long as Python's start."""
 
-END = re.compile(rb"<<exit (\d+)>>$")
+END = re.compile(rb"<<exit (-?\d+)>>$")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
