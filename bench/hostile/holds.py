@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from bench.hostile.case import Stage, case, hold
 from bench.sessions import Speaker
 
@@ -73,4 +75,6 @@ def environments(stage: Stage) -> None:
 
 
 def _start(stage: Stage) -> str:
-    return stage.speaker().ask("SessionStart", source="startup").decode()
+    answer = json.loads(stage.speaker().ask("SessionStart", source="startup"))
+    given: str = answer["hookSpecificOutput"]["additionalContext"]  # the line for the user may name what was replaced
+    return given

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import time
@@ -27,6 +28,9 @@ from subconscious.text.stops import split
 
 LOOKED_AT = 20
 """The number of latest sessions that are examined."""
+
+PASSED_OVER = 2
+"""How many sessions without work are passed over: after more of them, the work before them is hardly gone on with."""
 
 RECENT = 48 * 3600.0
 """For this many seconds after its last event, the last session of a project is handed over to any branch."""
@@ -118,8 +122,10 @@ class Left:
 async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     """Return the session that the new session may continue; None if there is none."""
     finished = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
-    known = _those(finished, did_work)
-    session = _gone_on_with(known, place) or _gone_on_with(_those(finished, asked_for_something), place)
+    known = _with_work(finished)
+    session = _gone_on_with(known, place) or _gone_on_with(
+        _those(finished[: PASSED_OVER + 1], asked_for_something), place
+    )
     if session is None:
         return None
     left = await _judged(ctx, place, session, newest=session in (known or finished)[:1])
@@ -144,6 +150,18 @@ def _without_stated(ctx: RecallContext, left: Left) -> Left:
         return ", ".join(f'"{one}"' for one in quotes_in(text) if not ctx.client_texts.source(one, loaded=True))
 
     return replace(left, handover=replace(told, asked=kept(told.asked), decided=kept(told.decided)))
+
+
+def _with_work(sessions: Iterable[Session]) -> list[Session]:
+    """Return the sessions that did work, except those that too many sessions without work on their branch followed."""
+    found: list[Session] = []
+    idle: Counter[str] = Counter()
+    for session in sessions:
+        if not did_work(Handover.from_json(session.handover)):
+            idle[session.branch] += 1
+        elif idle[session.branch] <= PASSED_OVER:
+            found.append(session)
+    return found
 
 
 def _those(sessions: Iterable[Session], fits: Callable[[Handover], bool]) -> list[Session]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from subconscious.domain.model import Role, Turn
 from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
+from subconscious.sessions.previous_session import PASSED_OVER
 from subconscious.sessions.reports import report_sentences
 from subconscious.sessions.sketch import Answer
 from subconscious.sessions.telling import choices_in
@@ -704,6 +705,16 @@ async def test_a_session_without_work_does_not_replace_the_work_before_it(
     assert "changed export_csv.py" in found
     assert idle.asked not in found
     assert "Excel or unix dialect?" in await prompted(database, project, "continue", "then", branch=branch)
+
+
+@pytest.mark.parametrize("idle", [PASSED_OVER, PASSED_OVER + 1])
+async def test_only_a_few_sessions_without_work_are_passed_over(
+    database: Database, project: Project, idle: int
+) -> None:
+    await ended(database, project, "work", time() - DAY, **WORK)
+    for number in range(idle):
+        await ended(database, project, f"idle {number}", time() - HOUR + number, reported="", asked='"hi"', open="")
+    assert ("changed export_csv.py" in await told(database, project)) == (idle == PASSED_OVER)
 
 
 async def test_sessions_without_work_alone_are_not_handed_over(database: Database, project: Project) -> None:
