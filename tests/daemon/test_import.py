@@ -233,10 +233,12 @@ def test_an_import_continues_after_a_kill(running: Home, tmp_path: Path) -> None
 
     with terminal.Terminal(command, terminal.environment(running), ROOT) as first:
         assert eventually(begun)
-        for pid in processes_of(running):
+        killed = set(processes_of(running))
+        for pid in killed:
             os.kill(pid, signal.SIGKILL)
         first.press("\x03")
         first.end()
+    assert eventually(lambda: killed.isdisjoint(processes_of(running)))  # until then their socket takes connections
     code, shown = terminal.run(command, running, ROOT)
     assert code == 0, shown
     assert json.loads(shown[shown.index("{") : shown.rindex("}") + 1])["lines"] < 60 * 9
