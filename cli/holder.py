@@ -48,7 +48,7 @@ def kill(home: Home) -> int | None:
 
 
 def _holder(home: Home) -> int | None:
-    """Return the process id in daemon.json; None if nobody has the lock: then the file is of an earlier daemon."""
+    """Return the process id in daemon.json; None if the lock is free: then an earlier daemon wrote the file."""
     if is_unlocked(home):
         return None
     try:

@@ -134,7 +134,7 @@ def _server(state: Path, client: str) -> Json:
 
 
 def _is_our_server(server: object, client: str) -> bool:
-    """Return whether we wrote an MCP server's entry, for any state folder, and nobody has changed it."""
+    """Return whether we wrote an MCP server's entry, for any state folder, and it is unchanged."""
     args = server.get("args") if isinstance(server, dict) else None
     return (
         isinstance(args, list) and len(args) == 3 and str(args[0]).endswith("/bin/hook") and args[1:] == [client, "mcp"]

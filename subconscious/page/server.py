@@ -42,7 +42,7 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.access_log = False  # paths contain secrets, which must not be logged, whatever handlers the access log has
+        self.access_log = False  # paths contain secrets, which no handler of the access log may write
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
         else:

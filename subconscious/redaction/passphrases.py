@@ -108,7 +108,7 @@ def _stated(match: re.Match[str], value: str) -> bool:
 
 
 def _states(words: list[str]) -> bool:
-    """Whether words begin like a statement about a password, whatever its verb."""
+    """Whether words begin like a statement about a password, with any verb."""
     return words[0] in STATE or words[0].endswith(("ed", "ly"))
 
 

@@ -52,7 +52,7 @@ _FIRM = re.compile(
     r"(?:wrong|incorrect|mistake|undo|revert|that|not|isn'?t|quite|right|what|like|this|falsch|nicht|faux|annule|mal|sbagliato)\Z",
     re.IGNORECASE,
 )
-"""The end of a cue that rejects, whatever follows: "that's not" (right)."""
+"""The end of a cue that rejects in every case: "that's not" (right)."""
 
 _GOES_ON = re.compile(
     r"(?:\W|(?:actually|sorry|wait|please|just|ok(?:ay)?|bitte|eigentlich|let'?s|then|so|well)\b)*(?:"

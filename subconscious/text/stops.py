@@ -148,7 +148,7 @@ def _opens(after: str) -> bool:
 def gaps(pattern: re.Pattern[str], text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern for the space after a sentence, without those inside a sentence.
 
-    A match that begins with a line break separates sentences whatever is before it.
+    A match that begins with a line break separates sentences, with anything before it.
     """
     for found in pattern.finditer(text, start, len(text) if end is None else end):
         at = found.start() - 1

@@ -1,4 +1,4 @@
-"""Finds candidates in messages that the user typed: each sentence is judged, whatever its words and language.
+"""Finds candidates in messages that the user typed: each sentence is judged, in any words and language.
 
 The judge (``judge.py``) estimates the probability that a sentence is worth storing, and its kind. Cues for explicit
 statements ("we decided", "always") are further evidence. A candidate must be clear on its own: a sentence that depends

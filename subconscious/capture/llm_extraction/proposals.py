@@ -164,7 +164,7 @@ class Proposal(Statement):
 
     @property
     def doubt(self) -> str:
-        """Return the reason not to store the candidate, whatever its score; "" if there is none."""
+        """Return the reason not to store the candidate, which does not depend on its score; "" if there is none."""
         if self.standing != "standing":
             return "it applies only for the moment"
         return "" if self.true_at_end else "it is no longer true later in its session"

@@ -463,7 +463,7 @@ async def _mend(
         why = second_look.refusal(look, fresh["content"])
         await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
     elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):
-        # Only a capture that must not be shown yet is reworded, because nobody has checked the new wording.
+        # Only a capture that must not be shown yet is reworded, because the new wording is unchecked.
         candidate = replace(candidate_from(fresh), content=words, summary=shorten(words, SUMMARY_LENGTH))
         admission = Admission(Decision.REVIEW, fresh["confidence"], fresh["reason"], reservation=fresh["reservation"])
         await decisions.reword(tx, fresh, candidate, admission, expiry_days)
