@@ -10,7 +10,7 @@ from pathlib import Path
 
 from subconscious.doctor.findings import CheckContext, Finding, fault, passed, quoted
 from subconscious.settings.home import Home
-from subconscious.settings.substitute_home import ELSEWHERE, substitution
+from subconscious.settings.substitute_home import elsewhere, substitution
 from subconscious.system.safe_files import NotRegularError, require_regular
 
 SHARED_FILESYSTEMS = frozenset(
@@ -41,7 +41,7 @@ def no_home(environ: Mapping[str, str]) -> Finding:
         detail = f"SUBCONSCIOUS_HOME must be a folder that belongs to you and that you may write to: {chosen}"
     else:
         detail = f"neither HOME ({environ.get('HOME') or 'unset'}) nor a folder in TMPDIR can hold the state folder"
-    return fault("state folder", detail, ELSEWHERE)
+    return fault("state folder", detail, elsewhere())
 
 
 def state_folder(context: CheckContext) -> Iterator[Finding]:
@@ -54,13 +54,13 @@ def state_folder(context: CheckContext) -> Iterator[Finding]:
         yield fault("state folder", replaced.problem, replaced.remedy)
     elif not chosen and root != Path(context.environ.get("HOME", ""), ".subconscious"):
         detail = f"HOME is not set, so memories are kept in {root}, which a restart may empty"
-        yield fault("state folder", detail, ELSEWHERE)
+        yield fault("state folder", detail, elsewhere())
     if mode & 0o077:
         detail = f"{root} can be read by other users (mode {mode:04o})"
         yield fault("state folder", detail, f"chmod 700 {quoted(root)}")
     if file_system in SHARED_FILESYSTEMS:
         detail = f"{root} is on a shared file system ({file_system}), where locks and the database don't work reliably"
-        yield fault("state folder", detail, ELSEWHERE)
+        yield fault("state folder", detail, elsewhere())
     elif not root.exists():
         yield passed("state folder", f"{root} does not exist yet; the first session creates it")
     elif not mode & 0o077:

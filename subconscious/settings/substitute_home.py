@@ -59,24 +59,36 @@ def _why_unusable(wanted: Path) -> tuple[str, str] | None:
             path = path.parent
             continue
         except OSError as error:
-            return f"{path}: {error.strerror}", ELSEWHERE
+            return f"{path}: {error.strerror}", elsewhere()
         break
     name, subject = shlex.quote(str(path)), "it" if path == wanted else str(path)
     if not stat.S_ISDIR(status.st_mode):
-        return f"{subject} is not a folder", f"mv {name} /var/tmp/" if path == wanted else ELSEWHERE
+        return f"{subject} is not a folder", f"mv {name} /var/tmp/" if path == wanted else elsewhere()
     if status.st_uid != os.getuid():
-        return f"{subject} belongs to another user", _ownership_remedy(status.st_uid, name)
+        return f"{subject} belongs to another user", _ownership_remedy(wanted, path, status.st_uid)
     if os.access(path, os.W_OK | os.X_OK):
         return None
     if os.statvfs(path).f_flag & os.ST_RDONLY:
-        return f"{subject} is on a read-only file system", f"make it writable, or {ELSEWHERE}"
+        return f"{subject} is on a read-only file system", f"make it writable, or {elsewhere()}"
     return f"you may not write to {subject}", f"chmod u+rwx {name}"
 
 
-def _ownership_remedy(owner: int, name: str) -> str:
-    # With sudo, the folder is that of the user who called it; a change of its owner would lock that user out.
-    return "run it as that user" if os.getuid() == 0 and owner else f"sudo chown -hR {os.getuid()} {name}"
+def _ownership_remedy(wanted: Path, path: Path, owner: int) -> str:
+    """Return what to do about a folder of another user: the state folder or one above it.
+
+    A folder above is never given to this user: it may be `/home`, `/var` or `/`. Neither is a state folder in another
+    user's home, because that user would lose it.
+    """
+    if os.getuid() == 0 and owner:  # with sudo, the folder is that of the user who called it
+        return "run it as that user"
+    if path == wanted and path.parent.stat().st_uid == os.getuid():
+        return f"sudo chown -hR {os.getuid()} {shlex.quote(str(path))}"
+    return elsewhere()
 
 
-ELSEWHERE = f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
-"""The command that chooses another state folder. Unlike /tmp, /var/tmp survives a reboot. The folder gets mode 0700."""
+def elsewhere() -> str:
+    """Return the command that chooses another state folder, which gets mode 0700.
+
+    Unlike /tmp, /var/tmp survives a reboot.
+    """
+    return f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"

@@ -34,17 +34,50 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     assert replaced.remedy == f"mv {tmp_path}/.subconscious /var/tmp/"
 
 
+ANOTHER = 1234
+"""The user id of somebody else."""
+
+
+def owned_by(monkeypatch: pytest.MonkeyPatch, owners: dict[Path, int], me: int) -> None:
+    """Have the user ``me`` find these owners of folders; all other folders belong to root."""
+
+    def status(path: Path) -> SimpleNamespace:
+        if not os.path.lexists(path):
+            raise FileNotFoundError(path)
+        return SimpleNamespace(st_mode=0o40700, st_uid=owners.get(path, 0))
+
+    monkeypatch.setattr(Path, "stat", lambda path, **_: status(path))
+    monkeypatch.setattr(os, "getuid", lambda: me)
+
+
 @pytest.mark.parametrize(("me", "remedy"), [(7, "sudo chown -hR 7 "), (0, "run it as that user")])
 def test_a_folder_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, me: int, remedy: str) -> None:
     (tmp_path / ".subconscious").mkdir()
-    owner = SimpleNamespace(st_mode=0o40700, st_uid=1234)
-    monkeypatch.setattr(Path, "stat", lambda *_, **__: owner)
-    monkeypatch.setattr(os, "getuid", lambda: me)
+    owned_by(monkeypatch, {tmp_path: me, tmp_path / ".subconscious": ANOTHER}, me)
     replaced = found(tmp_path)
     assert replaced is not None
     assert "(it belongs to another user)" in replaced.note
     assert f"Earlier memories are untouched in {tmp_path}/.subconscious." in replaced.note
     assert replaced.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize("home", ["/", "/nonexistent", "/usr", "/usr/missing"])
+def test_a_system_folder_is_never_given_to_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    owned_by(monkeypatch, {}, 7)
+    replaced = substitution(tmp_path / "subconscious-7", {"HOME": home, "TMPDIR": str(tmp_path)})
+    assert replaced is not None
+    assert "belongs to another user" in replaced.reason
+    assert replaced.remedy == "export SUBCONSCIOUS_HOME=/var/tmp/subconscious-7"
+
+
+def test_the_state_folder_in_the_home_of_another_user_is_left_to_that_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".subconscious").mkdir()
+    owned_by(monkeypatch, {tmp_path: ANOTHER, tmp_path / ".subconscious": ANOTHER}, 7)
+    replaced = found(tmp_path)
+    assert replaced is not None
+    assert replaced.remedy == "export SUBCONSCIOUS_HOME=/var/tmp/subconscious-7"
 
 
 @pytest.mark.parametrize(("flag", "reason"), [(os.ST_RDONLY, "it is on a read-only file system"), (0, "may not write")])
