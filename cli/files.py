@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from subconscious.domain.errors import RequestError
 from subconscious.files.folder import open_folder
@@ -261,16 +262,13 @@ def import_items(
             return 0
         vouched = may_vouch and _vouched(rows)
     with _progress("Importing", options, len(todo)) as progress:
-        results = send_items(todo, folder, progress, vouched=vouched, assigned=bool(options.project))
+        results, event = send_items(todo, folder, progress, vouched=vouched, assigned=bool(options.project))
     on_done(results)
-    return _finish(options, results)
-
-
-def _finish(options: Namespace, results: Sequence[ImportedNote]) -> int:
     if options.json:
         screen.as_json({"notes": list(results)})
     else:
         print_results(results)
+        print_undo(event)
     return 0
 
 
@@ -422,14 +420,21 @@ def _vouched(rows: Sequence[PlannedNote]) -> bool:
 
 def send_items(
     items: Sequence[Item], folder: str, progress: Progress, *, vouched: bool, assigned: bool = False
-) -> list[ImportedNote]:
-    """Import notes, then the links between them; return the result of each note."""
+) -> tuple[list[ImportedNote], int]:
+    """Import notes, then the links between them; return the result of each note, and the event that undoes them all.
+
+    All requests share one ``act``: an undo of the links alone would bring superseded memories back. The event is 0 if
+    nothing was changed.
+    """
     require_person("import")
     results: list[ImportedNote] = []
+    event, act = 0, uuid4().hex
     for batch in batches(items):
         notes = [item.as_request() for item in batch]
-        values = {"notes": notes, "vouched": vouched or None, "assigned": assigned or None}
-        results += ask("files_take", TIMEOUT_SECONDS, cwd=folder, origin="user", **values)["notes"]
+        values = {"notes": notes, "vouched": vouched or None, "assigned": assigned or None, "act": act}
+        done = ask("files_take", TIMEOUT_SECONDS, cwd=folder, origin="user", **values)
+        results += done["notes"]
+        event = max(event, done["event"])
         progress.advance(len(batch), batch[-1].name)
     # A link needs both of its memories, so links are sent after all notes.
     restored = {result["name"] for result in results if result["became"] == "restored"}
@@ -440,10 +445,11 @@ def send_items(
     }
     for batch in batches([i for i in items if i.record and (not i.statement or i.name in restored)]):
         linked = {uid: foreign[uid] for item in batch for uid in _linked(item.record or {}) if uid in foreign}
-        about: dict[str, Any] = {"vouched": vouched or None, "restored": linked or None}
+        about: dict[str, Any] = {"vouched": vouched or None, "restored": linked or None, "act": act}
         notes = [item.as_request() for item in batch]
-        ask("files_take", TIMEOUT_SECONDS, cwd=folder, links=True, origin="user", notes=notes, **about)
-    return results
+        done = ask("files_take", TIMEOUT_SECONDS, cwd=folder, links=True, origin="user", notes=notes, **about)
+        event = max(event, done["event"])
+    return results, event
 
 
 def _linked(record: Mapping[str, Any]) -> Iterator[str]:
@@ -451,6 +457,12 @@ def _linked(record: Mapping[str, Any]) -> Iterator[str]:
     yield str(record.get("uid"))
     for group, name in (("links", "target"), ("corrections", "replacement"), ("merges", "into")):
         yield from (str(one[name]) for one in record.get(group, ()))
+
+
+def print_undo(event: int) -> None:
+    """Print the command that undoes an import as a whole; nothing if it changed nothing (``event`` is 0)."""
+    if event:
+        print(f"To undo this import: subconscious undo --event {event}")
 
 
 def print_results(results: Sequence[ImportedNote]) -> None:

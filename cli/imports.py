@@ -17,7 +17,7 @@ from subconscious.domain.errors import RequestError
 from . import price, screen
 from .ask import ask, here
 from .confirmation import agreed_to_import
-from .files import import_files, is_import_of_files
+from .files import import_files, is_import_of_files, print_undo
 from .origin import require_person
 from .progress import Progress
 from .review import print_waiting
@@ -196,16 +196,12 @@ def _report(
         return
     if results:
         _print_results(total)
-        _print_undo(total, max(result["event"] for result in results))
+        if total["captured"] + total["queued"]:
+            print_undo(max(result["event"] for result in results))
     if queued:
         price.print_queued(queued)
     if stopped:
         print("Stopped. Nothing that was read is lost; run the same command to continue.")
-
-
-def _print_undo(total: Mapping[str, int], event: int) -> None:
-    if event and total["captured"] + total["queued"]:
-        print(f"To undo this import: subconscious undo --event {event}")
 
 
 def _print_results(total: Mapping[str, int]) -> None:

@@ -11,6 +11,7 @@ from subconscious.context.arguments import NO_NUL, WORDY, Args, Number
 from subconscious.files import export, import_plan, importing
 from subconscious.files.record import Key
 from subconscious.store import events, transfer
+from subconscious.store.connect import shared_act
 from subconscious.store.transfer import Selection
 from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
 
@@ -27,6 +28,7 @@ class FilesArgs(Args):
     corrections and merges between stored memories are restored. With ``assigned``, notes of unknown projects are
     imported into the project of the request; otherwise they are left out. ``restored`` are the memories that the
     same import restored from another store's export, by the uids of their records: ``links`` connect only these.
+    Requests with the same ``act`` are one import, and are undone together.
     """
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
@@ -36,6 +38,7 @@ class FilesArgs(Args):
     links: bool = False
     assigned: bool = False
     restored: dict[Key, Number] = Field(default={}, max_length=MOST_RESTORED)
+    act: str = Field(default="", max_length=32, pattern=r"^[0-9a-f]*$")
 
 
 class Files(Handler):
@@ -65,9 +68,13 @@ class Files(Handler):
     async def cmd_files_take(self, args: FilesArgs) -> FilesTakeResult:
         """Import notes, or restore links; only a person may do this, because a file can attribute text to anybody."""
         refuse_forgery(args)
-        if args.links:
-            restored = args.restored if args.vouched else {}
-            return {"links": await importing.restore_links(self.app, args.notes, restored=restored)}
-        project = await self.here(args)
-        values = {"vouched": args.vouched, "assigned": args.assigned}
-        return {"notes": await importing.import_notes(self.app, args.notes, project, **values)}
+        done: FilesTakeResult = {"event": 0}
+        with shared_act(args.act):
+            if args.links:
+                restored = args.restored if args.vouched else {}
+                done["links"] = await importing.restore_links(self.app, args.notes, restored=restored)
+            else:
+                values = {"vouched": args.vouched, "assigned": args.assigned}
+                project = await self.here(args)
+                done["notes"] = await importing.import_notes(self.app, args.notes, project, **values)
+        return {**done, "event": await events.newest_of_act(self.app.database, args.act)}

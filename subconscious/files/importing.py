@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import time
 from typing import Any
-from uuid import uuid4
 
 import aiosqlite
 
@@ -33,6 +32,7 @@ from subconscious.poisoning.suspicions import as_candidate
 from subconscious.redaction.cleaning import clean
 from subconscious.store import captures, events, memories, projects, transfer, unconfirmed
 from subconscious.store.capture_rows import QUARANTINED, SessionRef
+from subconscious.store.connect import new_act
 from subconscious.store.projects import Project
 from subconscious.store.rows import content_hash
 from subconscious.supersession import merging
@@ -91,7 +91,7 @@ async def import_notes(
 async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
     """Apply the edits in a note, for which a person has vouched, to its memory."""
     assert one.memory is not None  # noqa: S101 - only notes about a stored memory are edited
-    memory, act, reason = one.memory, uuid4().hex, f"edited in {one.note.name}"
+    memory, act, reason = one.memory, new_act(), f"edited in {one.note.name}"
     try:
         if one.note.statement:
             request = correcting.CorrectionRequest(memory.id, "refined", text=one.note.statement, reason=reason)

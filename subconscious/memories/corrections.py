@@ -17,6 +17,7 @@ from subconscious.poisoning import check_text
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.redaction.cleaning import clean
 from subconscious.store import consolidations, corrections, events, fading, links, memories
+from subconscious.store.connect import new_act
 from subconscious.store.corrections import Correction, Feedback
 from subconscious.store.rows import content_hash
 from subconscious.text.wording import CONTENT_LENGTH, SUMMARY_LENGTH
@@ -71,7 +72,7 @@ async def correct(app: App, request: CorrectionRequest) -> Corrected:
     memory = await memories.get(app.database, request.memory_id)
     await refuse_held(app.database, [request.memory_id, *([request.other] if request.other else [])])
     other = await _replacement(app, memory, request)
-    act = uuid4().hex
+    act = new_act()
     async with app.database.write() as tx:
         if request.way == "refined":
             other = await _reworded_memory(tx, memory, request.text, act)

@@ -65,6 +65,11 @@ def shared_act(act: str) -> Iterator[None]:
         _SHARED_ACT.reset(token)
 
 
+def new_act() -> str:
+    """Return an id for changes that are undone together: that of the running `shared_act`, or a new one."""
+    return _SHARED_ACT.get() or uuid4().hex
+
+
 class Database:
     """A connection for writes, one for reads, and two for interactive requests, to the same file.
 
@@ -118,7 +123,7 @@ class Database:
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
         """Run a block as one transaction, which commits all changes or none. Blocks run one after the other."""
         async with self._turn:
-            token = CURRENT_ACT.set(_SHARED_ACT.get() or uuid4().hex)
+            token = CURRENT_ACT.set(new_act())
             # The connection's thread processes its queue in order, even if the caller is gone. If the caller is
             # cancelled during BEGIN, the rollback runs after BEGIN, so the next block never finds an open transaction.
             try:

@@ -63,10 +63,14 @@ class ImportedNote(PlannedNote):
 
 
 class FilesTakeResult(TypedDict):
-    """Response to the request ``files_take``: the notes or, if it has ``links``, the number of restored links."""
+    """Response to the request ``files_take``: the notes or, if it has ``links``, the number of restored links.
+
+    ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    """
 
     notes: NotRequired[list[ImportedNote]]
     links: NotRequired[int]
+    event: int
 
 
 class SharedMemory(Suspicion):

@@ -40,7 +40,7 @@ from subconscious.store import (
     unconfirmed,
 )
 from subconscious.store.capture_rows import SessionRef
-from subconscious.store.connect import Database, open_database
+from subconscious.store.connect import Database, open_database, shared_act
 from subconscious.store.corrections import Correction
 from subconscious.store.projects import Project, find_or_create
 from subconscious.store.rows import update_row
@@ -543,6 +543,19 @@ async def test_an_edited_statement_takes_its_kind_and_tags_along(app: App, proje
     await undoing.undo_acts(app, undoing.UndoRequest(number=1))
     (old,) = await exported(app, Selection(None, ("active",)))
     assert (old["memory"]["content"], old["memory"]["tags"]) == ("Amounts are integer cents.", ["money"])
+
+
+async def test_the_requests_of_one_import_are_undone_together(app: App, project: Project) -> None:
+    said = ("Amounts are integer cents.", "Dates are UTC.")
+    for text in said:
+        await stored(app, project, text)
+    records = await exported(app)
+    with shared_act("a1"):
+        for record in records:
+            edit = [with_labels(record, "lesson", ["new"], f"{record['memory']['content'][:-1]} everywhere.")]
+            assert await imported(app, project, edit, vouched=True) == ["corrected"]
+    await undoing.undo_acts(app, undoing.UndoRequest(number=1))
+    assert {one["memory"]["content"] for one in await exported(app, Selection(None, ("active",)))} == set(said)
 
 
 async def test_edited_tags_of_a_changed_memory_change_nothing(app: App, project: Project) -> None:

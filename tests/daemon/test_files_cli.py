@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -87,6 +88,25 @@ def test_an_export_of_another_store_is_restored_in_its_own_project(
     assert "waits 1 left out 1" in shown
     assert "1 archived memory left out: to import it" in shown
     assert listed(running, same) == []
+
+
+def test_an_import_is_undone_with_its_links(running: Home, project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "vault"
+    old, new = "We deploy from main.", "Never deploy from main, only from release branches."
+    for text in (old, new):
+        terminal.call(running, "remember", text=text, cwd=str(project))
+    found = {one["content"]: one["id"] for one in wire.call(running, "list", {"cwd": str(project)})["memories"]}
+    terminal.call(running, "correct", id=found[old], way="superseded", other=found[new], cwd=str(project))
+    assert main(["export", "--out", str(out)]) == 0
+    terminal.call(running, "purge", all=True, everywhere=True)
+    (running.root / "export.key").unlink()
+    shown = " ".join(run(running, project, "import", str(out), answers="yy").split())
+    assert "restored 3" in shown
+    (command,) = re.findall(r"To undo this import: subconscious (undo --event \d+)", shown)
+    run(running, project, *command.split(), answers="y")
+    assert listed(running, project) == []
+    run(running, project, "undo", answers="y")
+    assert {text for text, _ in listed(running, project)} == {RULE, old, new}
 
 
 def test_an_edited_note_is_shown_and_corrects_its_memory(running: Home, project: Path, tmp_path: Path) -> None:
