@@ -198,6 +198,7 @@ async def _open(connector: Connector) -> aiosqlite.Connection:
     connection = await aiosqlite.Connection(connector, iter_chunk_size=64)
     try:
         connection.row_factory = sqlite3.Row
+        await connection.create_function("casefold", 1, str.casefold, deterministic=True)
         for pragma in PRAGMAS:
             await connection.execute(pragma)
     except BaseException:
@@ -210,6 +211,7 @@ def _open_front(connector: Connector) -> sqlite3.Connection:
     connection = connector()
     try:
         connection.row_factory = sqlite3.Row
+        connection.create_function("casefold", 1, str.casefold, deterministic=True)
         for pragma in PRAGMAS:
             connection.execute(pragma)
     except BaseException:

@@ -105,7 +105,7 @@ async def naming(
 
 
 async def naming_folders(database: Database, parts: Sequence[str], projects: Sequence[str], limit: int) -> list[Memory]:
-    """Return the user's active statements that contain a name in ``parts``, latest first.
+    """Return the user's active statements that contain a name in ``parts``, which are casefolded, latest first.
 
     The texts are read without the full-text index, because it does not find a name within Chinese or Japanese text.
     """
@@ -113,7 +113,7 @@ async def naming_folders(database: Database, parts: Sequence[str], projects: Seq
     if not names:
         return []
     scope = f" AND (project_id IS NULL OR project_id IN ({qmarks(projects)}))" if projects else ""
-    named = " OR ".join("instr(lower(content), ?)" for _ in names)
+    named = " OR ".join("instr(casefold(content), ?)" for _ in names)  # SQLite's lower() changes ASCII letters only
     rows = await database.rows(
         f"SELECT * FROM memories WHERE origin = 'user' AND archived_at IS NULL{scope} AND ({named})"  # noqa: S608
         " ORDER BY id DESC LIMIT ?",

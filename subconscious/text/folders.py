@@ -142,8 +142,8 @@ def _folders(text: str) -> Iterator[Folder]:
             yield Folder(parts, absolute, rooted)
     after = (one for one in _WORD_FIRST.finditer(text) if not _NEW.search(text[max(0, one.start() - 20) : one.start()]))
     for found in (*_NAME_FIRST.finditer(text), *after):
-        name = next(filter(None, found.groups())).casefold()
-        if name.strip(".") not in _NO_NAMES and not _FILE.fullmatch(name):
+        name = next(filter(None, found.groups())).casefold().rstrip(".")  # the end of a sentence
+        if name and name.strip(".") not in _NO_NAMES and not _FILE.fullmatch(name):
             yield Folder((name,))
 
 

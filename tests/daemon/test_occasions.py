@@ -14,10 +14,17 @@ import pytest
 
 from bench.sessions import Speaker
 from subconscious import wire
+from subconscious.app import App
+from subconscious.domain.model import Origin
+from subconscious.recall.file_binding import Touched
 from subconscious.settings.home import Home
+from subconscious.store import memories
+from subconscious.store.projects import Project
+from subconscious.surfacing.file_candidates import of_file, of_paths
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.surfacing import begun, given, remember
+from tests.support.values import make_memory
 
 WORKER = "The retries in upload/worker.py stop after two, because the proxy drops long connections."
 REFUSED = "ECONNREFUSED on port 5433 means that the test database is down: start it with make db."
@@ -248,6 +255,24 @@ def test_a_prompt_that_names_a_path_is_given_what_restricts_work_on_it(
     (surface,) = why(running, talker)["surfaces"]
     assert surface["reason"] == "names a folder or file that the prompt names"
     assert touch(talker, "templates/legacy/mail.txt") == ""  # it is in the context already
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("Never edit Übersetzungen/ by hand.", "Übersetzungen/de.po"),
+        ("Finger weg vom Ordner ÄNDERUNGEN.", "Änderungen/a.txt"),
+        ("Папка Архив: только чтение, не менять.", "Архив/a.txt"),
+        ("Never edit straße/ by hand.", "straße/a.txt"),
+    ],
+)
+async def test_folders_of_any_alphabet_are_found(app: App, project: Project, said: str, path: str) -> None:
+    async with app.database.write() as tx:
+        memory = await memories.insert(tx, make_memory(said, project_id=project.id, origin=Origin.USER))
+    ctx = app.recall_context()
+    assert [one.id for one, _ in await of_file(ctx, project.id, Touched(path))] == [memory.id]
+    assert [one.id for one, _ in await of_paths(ctx, project.id, f"fix the typo in {path} pls", "")] == [memory.id]
+    assert await of_file(ctx, project.id, Touched("other/a.txt")) == []
 
 
 def test_a_file_is_given_what_restricts_work_on_its_folder_even_after_sessions_without_use(

@@ -37,6 +37,7 @@ def bound(text: str, path: str, origin: Origin = Origin.USER) -> bool:
         "shop/templates is owned by the design team",
         "Texts in templates/legacy are in latin-1.",
         "Finger weg vom Ordner legacy",
+        "Finger weg vom Ordner legacy.",
         "der Legacy-Ordner gehört dem anderen Team",
         "no toques la carpeta legacy",
         "ne pas toucher au dossier `legacy`",
