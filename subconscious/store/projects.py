@@ -11,7 +11,7 @@ from typing import cast
 
 import aiosqlite
 
-from subconscious.store import events
+from subconscious.store import events, full_text, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import update_row
 from subconscious.store.subjects import SUBJECTS
@@ -105,15 +105,18 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 async def move(database: Database, project: Project, to: Project) -> None:
     """Set ``project``'s folder to that of ``to``, at a person's request, who can undo it.
 
-    Paths, sessions and captures of ``to`` then belong to ``project``.
+    Paths, sessions, captures and memories of ``to`` then belong to ``project``. All its memories are archived or
+    unconfirmed ones: a folder with memories in use gets no other project.
     """
     async with database.write() as tx:
         await _change(tx, "project", project.id, {"root": to.root})
-        for subject in ("folder", "session", "capture"):
+        for subject in ("folder", "session", "capture", "memory"):
             table, key = SUBJECTS[subject].table, SUBJECTS[subject].key
             rows = await tx.execute_fetchall(f'SELECT "{key}" FROM {table} WHERE project_id = ?', (to.id,))  # noqa: S608
             for row in list(rows):
                 await _change(tx, subject, row[0], {"project_id": project.id})
+                if subject == "memory":
+                    await full_text.reindex(tx, await memories.require(tx, row[0]))
 
 
 async def _change(tx: aiosqlite.Connection, subject: str, key: int | str, values: dict[str, str]) -> None:

@@ -229,6 +229,22 @@ def test_an_attached_folder_is_given_back_by_an_undo(running: Home, speaker: Spe
     assert sessions_by_project(running) == after
 
 
+def test_an_attached_folder_keeps_its_archived_memories(running: Home, speaker: Speaker) -> None:
+    learned(running, speaker, OTHER)
+    old = str(speaker.project)
+    speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
+    here = str(speaker.project)
+    said = "Invoices are rounded per line."
+    terminal.call(running, "remember", text=said, cwd=here)
+    (memory,) = wire.call(running, "list", {"cwd": here})["memories"]
+    terminal.call(running, "archive", ids=[memory["id"]], cwd=here)
+    shown(running, speaker, "attach", old)
+    assert said in shown(running, speaker, "list", "--archived")
+    shown(running, speaker, "unarchive", str(memory["id"]))
+    assert said in shown(running, speaker, "list")
+    assert memory["id"] in found(running, speaker, "invoices rounded")
+
+
 def sessions_by_project(home: Home) -> dict[str, str]:
     with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as store:
         return dict(store.execute("SELECT id, project_id FROM sessions"))
