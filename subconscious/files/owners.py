@@ -31,16 +31,30 @@ async def target_project(database: Database, owner: Owner, here: Project) -> Pro
 def _is_same(one: Project, other: Project) -> bool:
     """Whether two projects are the same repository, or the same folder without Git.
 
-    Repositories made from one template share their first commit. They differ in their remotes and their names.
+    Repositories made from one template share their first commit. They differ in their remotes and their names. The
+    folder tells nothing about repositories: in containers, many are at the same one.
     """
     if one.remote == other.remote != "":
         return True
     if not (one.first_commit and other.first_commit):
-        return one.root == other.root
-    has_two_remotes = one.remote != "" and other.remote != ""
-    return one.first_commit == other.first_commit and (not has_two_remotes or one.name == other.name)
+        return one.root == other.root and not (_has_git(one) or _has_git(other))
+    return one.first_commit == other.first_commit and (not _has_two_remotes(one, other) or one.name == other.name)
 
 
-def _has_same_name(one: Project, other: Project) -> bool:
-    """Whether two projects have the same name, and no first commits that could tell them apart."""
-    return not (one.first_commit and other.first_commit) and one.name.casefold() == other.name.casefold()
+def _has_same_name(wanted: Project, here: Project) -> bool:
+    """Whether two projects have the same name, and nothing that could tell them apart.
+
+    Nothing may be known yet of the repository of ``here``, if Git was too slow. Its record says that ``wanted`` is a
+    folder without Git, though, if it names neither a remote nor a commit.
+    """
+    if (wanted.first_commit and here.first_commit) or _has_two_remotes(wanted, here):
+        return False
+    return wanted.name.casefold() == here.name.casefold() and (_has_git(wanted) or not _has_git(here))
+
+
+def _has_two_remotes(one: Project, other: Project) -> bool:
+    return "" not in (one.remote, other.remote) and one.remote != other.remote
+
+
+def _has_git(project: Project) -> bool:
+    return bool(project.remote or project.first_commit)

@@ -452,6 +452,30 @@ async def test_the_project_of_a_record_is_found_by_its_repository(app: App, whic
     assert await target_project(app.database, owner, here) == (here if which in SAME else None)
 
 
+PLAIN = Identity(root="/workspace", name="workspace")
+BLOG = replace(PLAIN, remote="git.test/a/blog")
+SHOP = replace(PLAIN, remote="git.test/b/shop")
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "is_same"),
+    [
+        (BLOG, SHOP, False),
+        (replace(BLOG, first_commit="a" * 40), SHOP, False),
+        (PLAIN, SHOP, False),
+        (PLAIN, replace(PLAIN, first_commit="a" * 40), False),
+        (PLAIN, PLAIN, True),
+        (BLOG, replace(BLOG, root="/home/me/blog", name="blog"), True),
+    ],
+)
+async def test_containers_share_the_folder_of_many_projects(
+    app: App, there: Identity, here: Identity, is_same: bool
+) -> None:
+    project = await find_or_create(app.database, here)
+    owner = Owner(id="p0", name=there.name, root=there.root, remote=there.remote, first_commit=there.first_commit)
+    assert await target_project(app.database, owner, project) == (project if is_same else None)
+
+
 async def test_a_name_alone_identifies_only_the_project_of_the_command(app: App, tmp_path: Path) -> None:
     owner = Owner(id="p0", name="notes", root="/home/me/notes")
     there = await find_or_create(app.database, Identity(root="/Users/me/notes", name="notes"))
