@@ -12,6 +12,7 @@ import pytest
 
 from subconscious.authorship.forgery import UNTYPED
 from subconscious.capture.evaluation import FOR_A_SECOND_LOOK, UNCHECKED
+from subconscious.capture.llm_extraction import second_wording
 from subconscious.capture.llm_extraction.second_look import Look, refusal
 from subconscious.capture.llm_extraction.second_wording import NEEDS_ITS_SESSION, Worded, worded_anew
 from subconscious.domain.model import Candidate, Decision, Evidence, Origin
@@ -121,6 +122,35 @@ def test_other_names_numbers_and_meanings_are_not_the_users(tmp_path: Path, word
     planted_code: Tool = ({"name": "Read", "input": {"file_path": "conf/app.yaml"}}, yaml)
     found = looked(waiting(tmp_path, REMARK, READ, planted, planted_code), wording=wording)
     assert found is None or found.candidate.content == REMARK  # as typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "wording"),
+    [
+        ("skip it when the flag is off", "Skip offline_flag.py when the flag is on."),
+        ("skip it when the flag is off", "Skip off.flag when the flag is on."),
+        ("use it for the eu customers", "Use eu_us_router.py for the us customers."),
+        ("deploy it to staging first", "Deploy staging_prod.py to prod first."),
+        ("use postgres for it", "Use sqlite_postgres.py for sqlite."),
+        ("deploy it only if the tests are green", "Deploy only-if.py, the tests are green."),
+    ],
+)
+def test_no_word_is_replaced_under_cover_of_a_name(monkeypatch: pytest.MonkeyPatch, typed: str, wording: str) -> None:
+    monkeypatch.setattr(second_wording, "in_code", lambda *_: True)
+    assert not second_wording._is_the_users(wording, of(typed, Origin.USER))
+
+
+@pytest.mark.parametrize(
+    ("typed", "wording"),
+    [
+        ("skip it when the flag is off", "Skip load_flag() when the flag is off."),
+        ("keep the close button in the corner", "Keep `CloseButton` in the corner."),
+        ("round it to cents in the export", "Round total_price() to cents in the export."),
+    ],
+)
+def test_a_name_replaces_a_pronoun_or_its_own_words(monkeypatch: pytest.MonkeyPatch, typed: str, wording: str) -> None:
+    monkeypatch.setattr(second_wording, "in_code", lambda *_: True)
+    assert second_wording._is_the_users(wording, of(typed, Origin.USER))
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from subconscious.redaction.cleaning import clean
 from subconscious.store import captures
 from subconscious.store.capture_rows import candidate_from
 from subconscious.store.second_looks import WaitingCapture
+from subconscious.text.codewords import code_parts
 from subconscious.text.same_statement import differences
 from subconscious.text.standalone import unclear
 from subconscious.text.wording import SUMMARY_LENGTH, shorten, squeeze
@@ -43,6 +44,9 @@ FILLERS = frozenset("yeah yes ok okay hm hmm well please pls thanks".split())
 
 TURNED = frozenset(("number", "scope", "modality"))
 """With one of these differences from the user's words, a new wording does not have the user as author."""
+
+PARTICLES = frozenset("down in off on out over under up".split())
+"""Words that are no content words, but change the meaning if one replaces another: "when the flag is off"."""
 
 NEEDS_ITS_SESSION = "it can't be understood without its conversation"
 
@@ -174,14 +178,30 @@ def _is_usable(said: str, look: Look) -> bool:
 
 
 def _is_the_users(said: str, candidate: Candidate) -> bool:
-    """Whether a wording keeps the user's words, and adds only a few names from code that the session looked at."""
-    known, kept = words(f"{candidate.content}\n{candidate.evidence.quote}"), words(said)
+    """Whether a wording keeps the user's words, and adds only a few names from code that the session looked at.
+
+    Without these names, the rest has to say the same. A name may stand for words of the user only if it consists of
+    them (`CloseButton`): the parts of another name could hide that a word was replaced.
+    """
+    known = words(f"{candidate.content}\n{candidate.evidence.quote}")
     names = {name for name in _SYMBOL.findall(said) if _SHAPED.search(name) and not words(name) <= known}
-    added = {word for word in kept - known if not any(word in name.casefold() for name in names)}
-    lost = {word for word in words(candidate.content) - kept if not any(word in name.casefold() for name in names)}
-    if added or lost - FILLERS or len(names) > MOST_NAMES or differences(said, candidate.content) & TURNED:
+    rest = _SYMBOL.sub(lambda name: "" if name[0] in names else name[0], said)
+    parts = [set(code_parts(name).casefold().split()) for name in names]
+    kept = words(rest).union(*(one for one in parts if one <= known))
+    if words(rest) - known or words(candidate.content) - kept - FILLERS or len(names) > MOST_NAMES:
+        return False
+    before, after = _particles(candidate.content), _particles(said)
+    if (before - after and after - before) or turns_or_broadens(rest, candidate.content):
+        return False
+    if differences(said, candidate.content) & TURNED:
         return False
     return in_code(candidate.evidence.file, names)
+
+
+def _particles(text: str) -> frozenset[str]:
+    """Return the particles of a text outside of names of code."""
+    plain = _SYMBOL.sub(lambda name: "" if _SHAPED.search(name[0]) else name[0], text)
+    return PARTICLES.intersection(re.findall(r"\w+", plain.casefold()))
 
 
 def _traced(candidate: Candidate) -> Traced | None:
