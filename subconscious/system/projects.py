@@ -309,35 +309,48 @@ def _squashed(repository: Repository, branch: str, own_commits: tuple[str, ...],
     return None if theirs.keys() <= ours.keys() else False
 
 
-_MERGES = re.compile(
-    r"(?:squash(?:ed)?(?:[- ](?:and[- ])?merged?)?|merged?)\b(?! (?:conflicts?|queue)\b)", re.IGNORECASE
+_MERGED = (
+    r"(?:squash(?:ed)?(?:[- ](?:and[- ])?merged?)?|merged?):? (?:in )?(?:the )?(?:remote-tracking )?"
+    r"(?:(?:branch(?:es)?|pull request|merge request|pr|mr)(?: [#!]?\d+)?(?: in [\w./-]{1,100})?:? )?(?:from )?"
+    r"(?:'[^' ]{1,100}',? (?:and )?){0,9}"
 )
-_PULL_REQUEST = re.compile(r" \(#\d+\)\s*\Z")
-_NO_MERGE = re.compile(
-    r"\b(?:revert\w*|no|not|never|cannot|abandon\w*|unmerged|later|(?:do|does|is|was|ca|wo)n['\u2019]?t)\b",
+"""The beginning of a merge's subject, up to the name of the branch, as Git, hosting services and people word it."""
+_AFTER = r"(?=\s*(?:\Z|[:;.(\[]|(?:into|to|onto|from|branch)\b)|(?<=['\"`]))"
+"""What follows the branch's name in such a subject: "Merge perf-work notes" does not name the branch `perf-work`."""
+_BRANCH = re.compile(
+    r"\b(?:branch(?:es)?|pull request|merge request|pr|mr)\b|(?<!\w)['\"`]"
+    rf"|\b(?:in)?to (?:{'|'.join(TRUNKS)})(?: \(#\d+\))?\Z",
     re.IGNORECASE,
 )
+"""Shows that a subject is about branches: "Merge search into the header" is not about the branch `search`."""
+_PULL_REQUEST = re.compile(r" \(#\d+\)\s*\Z")
+_NO_MERGE = re.compile(
+    r"\b(?:revert\w*|no|not|never|cannot|abandon\w*|unmerged|later|(?:do|does|is|was|ca|wo)n['\u2019]?t"
+    r"|wip|(?:part|step|phase) \w+|\d+ ?(?:/|of) ?\d+)\b",
+    re.IGNORECASE,
+)
+"""Words of subjects that report no merge, or only a part of one."""
 
 
 def _reports_merge(message: str, branch: str, commits: Sequence[str]) -> bool:
     """Whether a commit message says that a branch was merged: it names one of its commits, or its subject the branch.
 
-    Such a subject begins with "Merge" or "Squash", or is that of a pull request, "perf-work: use an index (#12)" or
-    "Perf work (#12)". A branch whose name is a plain word, such as "search", must be named as a merged branch.
+    Such a subject begins with "Merge" or "Squash", directly before the branch, or is that of a pull request:
+    "perf-work: use an index (#12)" or "Perf work (#12)". A branch whose name is a plain word, such as "search", must be
+    named as a branch.
     """
     subject = message.lstrip().partition("\n")[0][:LONGEST_SUBJECT]
     if any(commit in message for commit in commits):
         return not subject.startswith("Revert")
-    name = rf"(?<![\w./-])(?<!into )(?<!into ['\"])(?:[\w.-]{{1,100}}/)?{re.escape(branch)}(?![\w-]|[./]\w)"
-    named = re.search(name, subject)
-    if _NO_MERGE.search(re.sub(name, "", subject)):
+    name = rf"(?:[\w.-]{{1,100}}/)?{re.escape(branch)}(?![\w-]|[./]\w)"
+    if _NO_MERGE.search(re.sub(rf"(?<![\w./-]){name}", "", subject)):
         return False
-    if _MERGES.match(subject):
-        return bool(named)
+    if re.match(rf"(?i:{_MERGED})['\"`]?{name}['\"`]?(?i:{_AFTER})", subject):
+        return not branch.isalpha() or _BRANCH.search(subject) is not None
     if branch.isalpha() or not _PULL_REQUEST.search(subject):
         return False
     words, title = (re.findall(r"\w+", text.casefold()) for text in (branch, _PULL_REQUEST.sub("", subject)))
-    return (named is not None and named.start() == 0) or title in (words, words[1:])
+    return re.match(rf"{name}(?::|{_PULL_REQUEST.pattern})", subject) is not None or title in (words, words[1:])
 
 
 @lru_cache(maxsize=4)

@@ -224,6 +224,10 @@ def test_a_squashed_branch_is_merged_if_all_its_changes_are_here(repository: Pat
         ("feature/dhl", "Merge pull request #12 from owner/feature/dhl"),
         ("feature/dhl", "feature/dhl: sign webhooks (#12)"),
         ("search", "Squash-merge the branch 'search'"),
+        ("search", "Merge branches 'login' and 'search'"),
+        ("search", "Merge remote-tracking branch 'origin/search'"),
+        ("search", "Merge search into main"),
+        ("perf-work", "Merged PR 1234: perf-work"),
     ],
 )
 def test_a_subject_that_names_the_branch_shows_that_it_was_squashed(
@@ -238,7 +242,20 @@ def test_a_subject_that_names_the_branch_shows_that_it_was_squashed(
     assert has_merged(repository, branch, said_at)
 
 
-@pytest.mark.parametrize("subject", ["Better search", "Revert the merge of search", "Merge branch 'main' into search"])
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Better search",
+        "Revert the merge of search",
+        "Merge branch 'main' into search",
+        "Merge main to search",
+        "Merge duplicate search results",
+        "Merge the search into the header",
+        "Merge search results",
+        "Squash warnings in search",
+        "Merge search: the user's list",
+    ],
+)
 def test_where_the_same_files_changed_it_is_unknown(repository: Path, subject: str) -> None:
     git(repository, "branch", "-m", "search")
     said_at = grow(repository)
@@ -279,6 +296,10 @@ def test_a_branch_with_a_file_that_nobody_changed_here_is_not_merged(repository:
         ("perf-work: use an index (#12)", True),
         ("Don't merge perf-work yet", False),
         ("Merge perf-work never", False),
+        ("Merge: drop perf-work", False),
+        ("Merge perf-work notes", False),
+        ("perf-work part 1 of 3 (#12)", False),
+        ("perf-work: part 1 (#12)", False),
         ("Abandon perf-work, never merge", False),
         ("docs: perf-work is unmerged", False),
         ("docs: describe perf-work (#12)", False),
