@@ -2,7 +2,9 @@
 
 A report stays in the transcript after the user has said "wait, 3 is enough". A hand-over must not quote it then. A
 missing sentence does little harm, a wrong one misleads: so in doubt, a sentence counts as corrected if the correction
-directly follows the report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing.
+directly follows the report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing. A
+request to undo work, or an answer that says that it was undone, is about the whole report unless it names a part of
+it; a mere "no" or "wait" is about what it names.
 """
 
 from __future__ import annotations
@@ -24,35 +26,117 @@ LETTERS = 400
 MOST_SENTENCES = 40
 """The maximum number of sentences of a report that are compared with earlier ones."""
 
-_CORRECTS = re.compile(
-    r"(?:ok(?:ay)?\b|hm+\b|oh\b|ah\b|ach\b|but\b|aber\b|mais\b|pero\b|and\b|\W)*"
-    r"(?:no(?! (?:problem|worries|need|idea|rush|hurry|thanks?|doubt|matter|objections?|changes?|further|more|other"
-    r"|bugs?|comments?|questions?|remarks?|concerns?|complaints?)\b)|nope|nah|wait|hold on|hang on|actually"
-    r"|sorry|oops|wrong|incorrect|not (?:quite|right|what|like|that|this)|undo|revert|scratch that|never ?mind"
-    r"|i (?:meant|said)"
-    r"|(?:that|this|it)(?:'s| is| was)? (?:wrong|incorrect|a mistake)"
-    r"|(?:that|this|it)(?:(?:'s| is| was)? not| isn'?t)(?! (?:urgent|pressing|a problem|important|necessary|needed)\b)"
-    r"|nein|ne+|moment|warte|halt|doch (?:nicht|lieber|nur)|falsch|eigentlich|ich (?:meinte|sagte)"
-    r"|das (?:ist falsch|stimmt nicht)"
-    r"|non|attends?|en fait|c'est faux|plutôt|annule|espera|mejor|en realidad|está mal|aspetta|anzi|sbagliato"
-    r"|não|na verdade|wacht|nee|eigenlijk)(?!\w)",
+_LEAD = (
+    r"(?:(?:ok(?:ay)?|h+m+|m+h+|u+h+m*|u+m+|e+r+m*|o+h+|a+c?h+|u+gh+|lol|wtf|omg|damn|dude|hey|well|so|then|now|just"
+    r"|also|please|pls|but|and|bitte|aber|und|dann|jetzt|mais|et|alors|pero|y|por favor|então|e|ma"
+    r"|can|could|would|will|you|we|i(?:'d)? (?:want|like|need)(?: you)? to|should|have to|let'?s|go ahead and|git"
+    r"|kannst|könntest|du|wir|tu peux|peux-tu|puedes|podrías|pode|può|puoi|kun je"
+    r"|no|nope|nah|nein|non|não|nee|wait|hold on|actually|sorry|oops|moment|warte|doch|eigentlich|ich möchte)\b|\W)*"
+)
+"""Words before what a request is about: interjections, politeness, "can you", "no", "actually"."""
+
+_THING = r"\W+(?:it|that|this|them|these|those|everything|all|das|es|alles)\W+"
+_UNDOES = re.compile(
+    rf"{_LEAD}(?:(?:undo|revert|back out|roll back|take back|deshaz(?:l[oa])?|deshacer|revierte|revertir|annulez?"
+    r"|desfa[zç]\w*|desfazer|reverta|reverter|annulla|ripristina)"
+    r"(?!\W+(?:buttons?|stack|history|actions?|commands?|features?|keys?|icons?|menu|logs?|links?|passwords?)\b)"
+    rf"|(?:roll|back|take|rip|pull|put){_THING}(?:back|out)|restore the (?:old|previous|original)"
+    r"|git (?:reset|revert|restore))"
+    r"(?!\w)(?!.*\b(?:later|if|wenn|falls|si)\b)"
+    r"|.*\b(?:rückgängig(?!-)|zurück(?:nehmen|setzen|rollen|drehen)|wieder (?:raus|weg|heraus|zurück))\b"
+    r"|.*[,;:]\W*(?:undo|revert|roll(?: it| that)? back)(?: it| that| this| them)?\W*\Z",
     re.IGNORECASE,
 )
-"""The beginning of a sentence that corrects what was said or done before."""
+"""A request to undo work."""
 
+_REMOVES = re.compile(
+    rf"{_LEAD}(?:remove|drop|delete|get rid of|scrap|ditch|strip|(?:take|rip|throw) out|take(?=.{{1,40}}\bout\b)"
+    r"|quit(?:a|e|ar)|elimin(?:a|e|ar)|borra|saca|enlève[rz]?|retire[rz]?|supprime[rz]?|tir(?:a|e|ar)|remov(?:a|er)"
+    r"|togli|rimuovi|entfern\w*|lösch\w*|schmeiß|(?:nimm|mach)(?=.{1,40}\b(?:raus|weg)\b)"
+    r"|verwijder|haal(?=.{1,40}\b(?:weg|eruit)\b))(?!\w)"
+    r"|.*?\b(?:(?:do|does|did)(?:n'?t| not) (?:want|need|like|ask for)(?! to\b)|no (?:quiero|queremos|necesit\w+)"
+    r"|n[ãa]o (?:quero|queremos|precis\w+)|(?:veux|veut|voulons) pas"
+    r"|(?:will|wollen|brauchen?)(?: ich| wir)?(?: das)? (?:kein\w*|nicht))\b",
+    re.IGNORECASE,
+)
+"""A request to remove something, or a statement that it is not wanted."""
+
+_UNDID = re.compile(
+    r"(?:(?:ok(?:ay)?|done|sure|understood|i|i've|we|we've|it|it'?s|all|that|that's|everything|is|are|has|have|been"
+    r"|changes?|the|now|just|erledigt|ich|habe|es|das|ist|alles|hecho|fait|feito)\b|\W)*"
+    rf"(?:reverted|undone(?! \w)|undid|(?:rolled|backed|took|taken)(?:{_THING}|\s)(?:back|out)"
+    r"|restored (?:the )?(?:previous|old|original|earlier)"
+    r"|zurückgenommen|zurückgesetzt|revertido|deshecho|annulée?s?|desfeito|annullato)(?!\w)"
+    r"|.{0,60}\brückgängig gemacht\b",
+    re.IGNORECASE,
+)
+"""The beginning of an answer that says that work was undone."""
+
+_DENIES = re.compile(
+    rf"{_LEAD}(?:no+(?! (?:problem|worries|need|idea|rush|hurry|thanks?|doubt|matter|objections?|changes?|further|more"
+    r"|other|one|way|bugs?|comments?|questions?|remarks?|concerns?|complaints?|\w+ (?:needed|necessary|required))\b)"
+    r"|nope|nah|nein|ne+|non|não|nee)(?!\w)",
+    re.IGNORECASE,
+)
+"""A denial. It is about the whole work only if little follows that could be what it denies."""
+
+_TURNS = re.compile(
+    rf"{_LEAD}(?:wait(?! (?:for|until|till)\b)|hold on(?! to\b)|hang on|actually|sorry(?! for\b)|oops"
+    r"|moment|warte|halt|doch (?:lieber|nur)|eigentlich|attends?|en fait|plutôt|espera|mejor|en realidad|aspetta|anzi"
+    r"|na verdade|wacht|eigenlijk)(?!\w)",
+    re.IGNORECASE,
+)
+"""A change of mind. It corrects only what it names."""
+
+_FIRM = re.compile(
+    rf"{_LEAD}(?:(?:that|this|it)(?:'?s| is| was)? (?:wrong|incorrect|a mistake|broken|terrible|awful|ugly|useless"
+    r"|worse)"
+    r"|wrong(?! (?:channel|chat|window|tab|terminal|session|thread|paste)\b)|incorrect"
+    r"|not (?:quite|right|what|like|that|this)|scratch that|never ?mind(?! (?:the|those|my|about)\b)|i (?:meant|said)"
+    r"|(?:(?:that|this|it)(?:(?:'?s| is| was)? not| isn'?t))"
+    r"(?! (?:urgent|pressing|a problem|important|necessary|needed|bad|wrong|all|terrible|too bad|an issue|yet)\b)"
+    r"|das (?:(?:ist|war) (?:falsch|nicht richtig)|stimmt nicht)|falsch|ich (?:meinte|sagte)|doch nicht|c'est faux"
+    r"|(?<!no )(?:está|tá) mal|sbagliato|errado)(?!\w)",
+    re.IGNORECASE,
+)
+"""A rejection of what was done, whatever follows: "that's not" (right)."""
+
+_CLOSES = re.compile(
+    r"\W*(?:(?:that|this|it)(?:'?s| is| was)? (?:it|all|everything|enough|fine|ok(?:ay)?)|all|enough|later"
+    r"|keep|leave|don'?t|do not|lass|das (?:war'?s|ist alles)|c'est tout|laisse|(?:eso )?es todo|deja"
+    r"|é (?:só isso|tudo))\b",
+    re.IGNORECASE,
+)
+"""What follows "no" if the work stays as it is: "no, that's it", "no, keep it"."""
+
+_MUCH = r"(?:many|much|few|high|low|long|short|big|small|often|large)"
+_VIEL = r"(?:viele?|hoch|niedrig|oft|lange?|wenige?)"
 _ADJUSTS = re.compile(
-    r"\b(?:make (?:it|that|them)|set (?:it|that|them)|(?:is|are) (?:plenty|fine)|enough|rather|instead|better"
-    r"|reich(?:t|en)|genüg(?:t|en)|besser|lieber|stattdessen|mach|basta|bastan|mejor|suffi(?:t|sent)|plutôt|bast[ao]"
-    r"|meglio|melhor|genoeg|liever)\b",
+    r"\b(?:make|set|keep|leave|lower|reduce|raise|increase|bump|cut|change|turn|bring|should be"
+    r"|(?:is|are) (?:plenty|fine)"
+    rf"|enough|rather|instead|better|must|want(?:ed)?|too {_MUCH}|reich(?:t|en)|genüg(?:t|en)|besser|lieber|stattdessen"
+    rf"|mach|nimm|setz|senk\w*|erhöh\w*|zu {_VIEL}|basta|bastan|mejor|pon|déjalo|baja|demasiad\w+"
+    r"|suffi(?:t|sent)|plutôt|mets|trop|bast[ao]|meglio|melhor|põe|demais|genoeg|liever)\b",
     re.IGNORECASE,
 )
 """Words that, with a number, change the number of what was done before."""
 
-_FIRM = re.compile(
-    r"(?:wrong|incorrect|mistake|undo|revert|that|not|isn'?t|quite|right|what|like|this|falsch|nicht|faux|annule|mal|sbagliato)\Z",
+_TOO = re.compile(
+    r"\W*(?:(?:that|this|it)(?:'?s| is| are)|das (?:ist|sind)|c'est|(?:eso )?es|isso é)?\W*(?:way |far |viel |still )?"
+    rf"(?:too {_MUCH}|zu {_VIEL}|(?:beaucoup )?trop|demasiad\w+|demais)\W*\Z",
     re.IGNORECASE,
 )
-"""The end of a cue that rejects in every case: "that's not" (right)."""
+"""A complaint about a number that it does not repeat."""
+
+_LIMITS = re.compile(
+    r"\b(?:for|in|on|with|from|at|before|until|when|if|to|für|bei|von|aus|im|mit|vor|bis|pour|dans|avec|de la|du|para"
+    r"|en|con|del|com|da|do|no|na)\b",
+    re.IGNORECASE,
+)
+"""Words that end the name of what is to be removed: "the log (in the worker)"."""
+
+MOST_BARE = 6
+"""The most words of a message that is about a number if it has one: "then 3 please"."""
 
 _GOES_ON = re.compile(
     r"(?:\W|(?:actually|sorry|wait|please|just|ok(?:ay)?|bitte|eigentlich|let'?s|then|so|well)\b)*(?:"
@@ -61,8 +145,9 @@ _GOES_ON = re.compile(
     r"|commit|push|merge|ship|continue|go (?:on|ahead)|proceed|carry on|weiter|mach weiter|continuez?|sigue|continua"
     r"|(?:add|write|create|open) (?:an?|another|some|more|tests?|docs?)|explain|describe|summari[sz]e"
     r"|not (?:yet|now|urgent)|noch nicht|pas encore|todavía no)\b"
-    r"|(?:(?:all|that|that's|this|it|it's|looks?|is|are|very|really|pretty|everything|alles|das|ist|sieht|so|schon|c'est|tout"
-    r"|est|va|todo|está|è|é|tutto)\s+){0,3}(?:good|nice|great|perfect|fine|works|correct|right|lgtm|thanks?|thx|bon|bien|parfait"
+    r"|i(?: really)? (?:like|love)|(?:let|leave) me|i(?:'ll| will)"
+    r"|(?:(?:all|that|that's|thats|this|it|it's|its|looks?|is|are|very|really|pretty|quite|finally|not|everything|alles|das|ist|sieht"
+    r"|so|schon|c'est|tout|est|va|todo|está|no|è|é|tutto)\s+){0,3}(?:bad|mal|clever|cool|awesome|brilliant|neat|good|nice|great|perfect|fine|works|correct|right|lgtm|thanks?|thx|bon|bien|parfait"
     r"|passt|gut|prima|super|perfekt|richtig|danke|merci|gracias|perfecto|bene|perfetto|goed|yet)\b)",
     re.IGNORECASE,
 )
@@ -97,19 +182,24 @@ _NUMBERS = vocabulary.NUMBERS | {
     for words in ("zwei drei vier fünf sechs", "deux trois quatre cinq six", "dos tres cuatro cinco seis")
     for value, word in enumerate(words.split(), 2)
 }
-_WHOLE = 1
-"""A correction with at most this many words besides its cue is about the whole answer: "no, that's wrong"."""
-
-_PAUSES = frozenset(("wait", "moment", "sorry", "hold", "hang", "attend", "espera", "aspetta", "wart", "halt", "wacht"))
-"""Stems of words that correct nothing if they are alone."""
+_CLAUSE = re.compile(r"[.,;:!?]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\W*(?:no+|nope|nah|nein|ne+|non|n\u00e3o|nee)\W*", re.IGNORECASE)
+"""A sentence that only denies."""
 
 _EMPTY = STOP_WORDS | frozenset(
     """wrong incorrect nope nah wait hold hang actually sorry oops undo revert scratch mind meant said mistake right
     like quite nein moment warte falsch eigentlich doch lieber das ist stimmt nicht so non faux annule mal est
-    c'est está that's it's ok okay hm please bitte mach make back zurück again thing change way""".split()
+    c'est está that's it's ok okay hm please bitte mach make back zurück again thing change changes way last latest
+    commit commits work stuff edits everything completely entirely altogether wieder raus weg alles es eso esto lo la
+    todo les ça cela tout isso isto tudo pls thanks idea""".split()
 )
 
-_EMPTY_STEMS = frozenset(map(stem, _EMPTY))
+_COUNT_NOTHING = frozenset(
+    map(
+        stem, _EMPTY.union("many much few high low often viele hoch oft let's go going why would hmm mmh draus".split())
+    )
+)
+"""Stems of words beside a number that do not name what it counts."""
 
 
 def without_corrected(
@@ -120,13 +210,21 @@ def without_corrected(
     ``newest`` are the sentences of the answer before the prompt, ``asked`` says that this answer ends with a question.
     """
     text = prompt[:LETTERS].replace("\u2019", "'")
-    stated = [one for one in _sentences(_PASTED.sub("", text)) if not _only_asks(one)]
+    stated = [one for one in _joined(_sentences(_PASTED.sub("", text))) if not _only_asks(one)]
     wrong = {one for one in sentences if any(contradicts(said, one) for said in stated)}
     latest = [one for one in sentences if one in newest]
     rejected = {one for one in latest if any(_rejects(said, one) for said in stated)}
     if not wrong & {*latest} and not rejected:
-        rejected = {one for one in latest if any(_revises(said, one, asked=asked) for said in stated)}
+        rejected = {one for said in stated for one in _revised(said, latest, asked=asked)}
     return [one for one in sentences if one not in wrong and one not in rejected]
+
+
+def without_undone(sentences: Sequence[str], answer: str) -> list[str]:
+    """Return the sentences of a report that the next answer does not say to have undone ("Reverted.")."""
+    first = next(iter(_sentences(answer[:LETTERS])), "")
+    undid = _UNDID.match(first)
+    undone = _undone(first[undid.end() :], sentences) if undid else ()
+    return [one for one in sentences if one not in undone]
 
 
 def without_contradicted(sentences: Sequence[str], report: str) -> list[str]:
@@ -176,12 +274,24 @@ def _sentences(text: str) -> list[str]:
     return [one for raw in split(SENTENCE, text) if (one := _plain(raw))]
 
 
+def _joined(sentences: Sequence[str]) -> list[str]:
+    """Return sentences; a sentence that is only a denial is joined to the next one ("no!! finally it works")."""
+    joined: list[str] = []
+    for one in sentences:
+        if joined and _DENIAL.fullmatch(joined[-1]):
+            joined[-1] += f" {one}"
+        else:
+            joined.append(one)
+    return joined
+
+
 def _plain(raw: str) -> str:
     return wording.squeeze(MARKUP.sub("", raw))
 
 
 def _only_asks(sentence: str) -> bool:
-    return sentence.endswith("?") and not (_ASKS.match(sentence) or _CORRECTS.match(sentence))
+    wishes = (_ASKS.search(sentence), _DENIES.match(sentence), _FIRM.match(sentence), _UNDOES.match(sentence))
+    return sentence.endswith("?") and not any(wishes)
 
 
 def _rejects(said: str, sentence: str) -> bool:
@@ -193,20 +303,60 @@ def _rejects(said: str, sentence: str) -> bool:
     return any(_stems(what) and _stems(what) <= words for what in found)
 
 
-def _revises(said: str, sentence: str, *, asked: bool) -> bool:
-    """Whether a statement that directly follows a sentence corrects it, without naming what is wrong."""
-    cue = _CORRECTS.match(said)
-    adjusts = _ADJUSTS.search(said)
-    if (cue or adjusts) and _gives_another_number(said, sentence):
-        return True
-    if cue is None or asked:
-        return False
-    if not adjusts and not _FIRM.search(cue[0]) and _GOES_ON.match(said, cue.end()):
-        return False
-    words = _stems(said)
-    if len(words) <= _WHOLE:
-        return not _stems(cue[0], frozenset()) & _PAUSES
-    return bool(words & _stems(sentence))
+def _revised(said: str, latest: Sequence[str], *, asked: bool) -> Collection[str]:
+    """Return the sentences that a statement directly after them corrects, without saying what is wrong in them."""
+    changed = [one for one in latest if _changes_number(said, one, asked=asked)]
+    if changed:
+        return changed
+    if undoes := _UNDOES.match(said):
+        return _undone(said[undoes.end() :], latest)
+    if asked:
+        return ()
+    if removes := _REMOVES.match(said):
+        rest = said[removes.end() :]
+        return latest if _is_about_all(rest) else _that_share(_LIMITS.split(rest)[0], latest)
+    if firm := _FIRM.match(said):
+        return (
+            latest if _is_about_all(rest := said[firm.end() :]) or len(_stems(rest)) <= 1 else _that_share(rest, latest)
+        )
+    return _denied(said, latest)
+
+
+def _denied(said: str, latest: Sequence[str]) -> Collection[str]:
+    """Return the sentences that a statement denies that begins with "no", "wait" or "actually"."""
+    denies, turns = _DENIES.match(said), _TURNS.match(said)
+    cue = denies or turns
+    rest = said[cue.end() :] if cue else ""
+    if cue is None or _GOES_ON.match(rest):
+        return ()
+    is_bare = not _stems(rest) or (len(_stems(rest)) == 1 and not rest[:1].isspace())
+    return latest if denies and is_bare and not _CLOSES.match(rest) else _that_share(rest, latest)
+
+
+def _undone(rest: str, latest: Sequence[str]) -> Collection[str]:
+    """Return the sentences about what a request or answer says to be undone; all of them if none is named."""
+    return latest if _is_about_all(rest) else _that_share(rest, latest) or latest
+
+
+def _is_about_all(rest: str) -> bool:
+    """Whether the clause behind a cue such as "undo" has no words of weight, such as "that again"."""
+    return not _stems(_CLAUSE.split(rest, maxsplit=1)[0])
+
+
+def _that_share(text: str, sentences: Sequence[str]) -> list[str]:
+    """Return the sentences that share a word with a text."""
+    words = _stems(text)
+    return [one for one in sentences if words & _stems(one)]
+
+
+def _changes_number(said: str, sentence: str, *, asked: bool) -> bool:
+    """Whether a statement gives another number for a sentence, or complains about the sentence's number."""
+    if _TOO.match(said):
+        return bool(_numbers(sentence))
+    cue = _DENIES.match(said) or _TURNS.match(said) or _FIRM.match(said) or _ADJUSTS.search(said)
+    is_short = not asked and not said.endswith("?") and len(said.split()) <= MOST_BARE
+    counts_nothing = [_nouns(beside) for beside in _numbers(said).values()] == [[]]
+    return bool(cue or (is_short and counts_nothing)) and _gives_another_number(said, sentence)
 
 
 def _gives_another_number(said: str, sentence: str) -> bool:
@@ -224,7 +374,7 @@ def _gives_another_number(said: str, sentence: str) -> bool:
 
 def _nouns(beside: Collection[str]) -> list[str]:
     """Return the words next to a number that may name what it counts."""
-    return [word for word in beside if not _ADJUSTS.search(word) and word not in _EMPTY_STEMS]
+    return [word for word in beside if not _ADJUSTS.search(word) and word not in _COUNT_NOTHING]
 
 
 def _differ_in_a_number(later: str, sentence: str) -> bool:

@@ -11,7 +11,13 @@ from pathlib import PurePath
 from pydantic import TypeAdapter, ValidationError
 
 from subconscious.domain.model import Origin, Role, Turn
-from subconscious.sessions.corrected import sentences_of, without, without_contradicted, without_corrected
+from subconscious.sessions.corrected import (
+    sentences_of,
+    without,
+    without_contradicted,
+    without_corrected,
+    without_undone,
+)
 from subconscious.sessions.deeds import Deeds
 from subconscious.text import wording
 
@@ -158,16 +164,23 @@ class Sketch:
 
     def _corrected_by(self, prompt: str) -> Sketch:
         """Return the sketch without the sentences of reports that a prompt corrects."""
-        latest = self.answers[-1].told if self.answers else ()
-        newest = {*sentences_of(self.answer), *latest}
+        newest = {*sentences_of(self.answer), *self._newest()}
         reported = self._reported()
         kept = without_corrected(reported, prompt, newest, asked=self.answer.rstrip().endswith("?"))
         return self._without({*reported}.difference(kept))
 
     def _contradicted_by(self, answer: str) -> Sketch:
-        """Return the sketch without the sentences of reports that a later answer contradicts."""
-        reported = self._reported()
-        return self._without({*reported}.difference(without_contradicted(reported, answer)))
+        """Return the sketch without the sentences of reports that a later answer contradicts or says were undone."""
+        reported, newest = self._reported(), self._newest()
+        undone = {*newest}.difference(without_undone(newest, answer))
+        return self._without(undone.union({*reported}.difference(without_contradicted(reported, answer))))
+
+    def _newest(self) -> list[str]:
+        """Return the sentences of the newest report that an earlier turn ended with."""
+        told = list(self.answers[-1].told) if self.answers else []
+        newest = sentences_of(self.reports[-1].text) if self.reports else told
+        whole = sentences_of(self.report)
+        return list(dict.fromkeys([*newest, *(() if {*newest}.isdisjoint(whole) else whole)]))
 
     def _reported(self) -> list[str]:
         """Return the sentences of all reports."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subconscious.sessions import Sketch, Transcript, handover_of, with_answers
-from subconscious.sessions.corrected import without, without_contradicted, without_corrected
+from subconscious.sessions.corrected import without, without_contradicted, without_corrected, without_undone
 from subconscious.transcripts import State, read_turns
 from tests.unit.test_answers import PAD, transcript
 
@@ -191,3 +191,58 @@ def test_an_approval_or_another_wish_corrects_nothing(prompt: str) -> None:
 )
 def test_a_rejection_is_no_approval(prompt: str, wrong: list[str]) -> None:
     assert without_corrected(DONE, prompt, DONE) == [one for one in DONE if one not in wrong]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    """please revert|please undo that|can you undo that?|git revert that please|uh no|thats wrong|roll it back
+    take that out|remove the retries again|drop the backoff|we don't want retries at all|i don't want that|lower it to 3
+    should be 3|it should be 3 retries|too many, 3|that's too many|keep it at 3|3!!|nooo|that was dumb, undo
+    undo the sms change|no, don't retry|no, linear|restore the old version|mach das rückgängig|nimm das wieder raus
+    das wollen wir nicht|das ist zu oft|deshazlo|quita eso|no queremos reintentos. quita eso|enlève ça
+    on ne veut pas ça|desfaz isso|não quero isso""".replace("\n", "|").split("|"),
+)
+def test_work_that_is_to_be_undone_or_changed_is_not_handed_over(prompt: str) -> None:
+    assert without_corrected([RETRIED], prompt.strip(), [RETRIED]) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    """no docs|no snacks for this|nope that's all|no that's it|no, keep it|no, don't|that's not bad|actually i like it
+    actually that's clever|no!! finally it works|no way, great|wrong channel sorry|sorry, i was away. continue
+    actually let me check myself|sorry for the typo|wait for ci then merge|moment, läuft der server?|no está mal
+    das ist nicht schlecht|nein, das war's|non, c'est tout|remove the unused import|delete the old branch
+    drop the debug logs in the login worker|you don't need to revert that|we don't need docs|we can revert later
+    undo button: add it to the toolbar|revert button doesn't work|add support for undo|reset the database
+    broken build in CI|run it 3 times|set it up on port 8080|move on to issue 17|do 2 and 4""".replace("\n", "|").split(
+        "|"
+    ),
+)
+def test_a_message_that_is_no_objection_leaves_the_report(prompt: str) -> None:
+    assert without_corrected(DONE, prompt.strip(), DONE) == DONE
+
+
+def test_an_order_to_undo_a_part_leaves_the_others() -> None:
+    assert without_corrected(DONE, "please undo the redis cache", DONE) == DONE[:3]
+    assert without_corrected(DONE, "can you take the login form out again?", DONE) == [*DONE[:2], DONE[3]]
+
+
+@pytest.mark.parametrize("answer", ["Reverted.", "Done, I've reverted it.", "Rolled it back. All green.", "Revertido."])
+def test_an_answer_says_that_work_was_undone(answer: str) -> None:
+    assert without_undone(DONE, answer) == []
+
+
+def test_an_answer_about_other_work_undoes_nothing() -> None:
+    assert without_undone(DONE, "Undone items are sorted last now.") == DONE
+    assert without_undone(DONE, "The revert button works.") == DONE
+    assert without_undone(DONE, "Reverted the redis cache.") == DONE[:3]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("answers", [("Reverted.",), ("Undone.", "Understood, no deploys.")])
+def test_a_report_that_was_undone_on_an_unclear_request_is_not_handed_over(
+    tmp_path: Path, at_once: bool, answers: tuple[str, ...]
+) -> None:
+    turns = zip(("bring back how it was", "no deploys this week"), answers, strict=False)
+    sketch = after(tmp_path, "retry", RETRIED, *(said for turn in turns for said in turn), at_once=at_once)
+    assert RETRIED not in sketch.to_json()
