@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -32,7 +32,9 @@ _MESSAGE = re.compile(r"-[apsneiovqzS]*m(.*)|--message(?:=(.*))?", re.DOTALL)
 _ONLY_SHOWS = frozenset(("--dry-run", "--short", "--porcelain", "--long", "--help", "-h"))
 """Options of `git commit` with which it commits nothing."""
 
-_PRINTS = frozenset("ack ag alias awk cat docker echo git-help grep kubectl man podman printf rg sed ssh".split())
+_PRINTS = frozenset(
+    "ack ag alias awk cat docker echo git-help grep kubectl man podman printf rg sed ssh type whereis which".split()
+)
 """Programs whose arguments may name `git commit` without running it in this checkout."""
 
 _SHELLS = frozenset("bash dash sh zsh".split())
@@ -41,26 +43,39 @@ _IN_SCRIPT = re.compile(r"-[a-z]*c")
 _MADE = re.compile(r"^[ \t]*+\[[^\]\n]{1,200} [0-9a-f]{7,64}\]|\bfailed to push\b", re.MULTILINE)
 """Output that shows that a commit was made: Git's line for it, or that the push after it failed."""
 
+_CHANGED = re.compile(
+    r"\b\d+ (?:files? changed|Datei(?:en)? geändert|fichiers? modifiés?|archivos? (?:modificad|cambiad)os?"
+    r"|arquivos? (?:alterad|modificad)os?)\b|^[ \t]*+(?:create|delete) mode \d{6} ",
+    re.MULTILINE,
+)
+"""Further lines of a commit, which are left if only the end of the output is shown. `git diff` prints them, too."""
+
+_QUIET = re.compile(r"-[apsneiovzS]*q.*|--quiet|[1&]?>.*", re.DOTALL)
+"""An option of `git commit`, or a redirection, with which it prints nothing."""
+
 _NOT_MADE = re.compile(
     r"\bnothing (?:added )?to commit\b(?!.{0,3}working tree clean)|\bno changes added to commit\b"
     r"|\bnichts zu committen\b|\brien à valider\b|\bnada para (?:hacer commit|confirmar)\b"
     r"|^[ \t]*+(?:fatal|error|schwerwiegend\w*|erreur|fatale)\s?:|\baborting commit\b"
-    r"|\bhook\b.{0,60}\bfail|\bfailed\b.{0,60}\bhook|^- (?:hook id|exit code):|(?<!\.)\.{6,}+Failed\b",
+    r"|(?<!\b0 )\b(?:fail(?:s|ed|ure)?|errors?|unable|cannot|denied|unknown)\b(?! to push\b)"
+    r"|\bcode:? [1-9]|\u2716",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Output that shows that a commit failed, for commands whose exit code does not show it."""
+"""Output that shows that a commit, or another part of a command whose exit code does not show it, failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
     """A call of `git commit`: its subject ("" if unknown), and the folders in which it runs, as far as they are named.
 
-    ``hidden`` means that the exit code of the whole command does not show whether the commit failed.
+    ``hidden`` means that the exit code of the whole command does not show whether the commit failed. ``quiet`` means
+    that the call prints nothing if it succeeds.
     """
 
     subject: str
     folders: tuple[str, ...] = ()
     hidden: bool = False
+    quiet: bool = False
 
     def is_elsewhere(self, folder: str) -> bool:
         """Whether the commit was made outside of ``folder`` and its sub-folders, or in a folder of an unknown name."""
@@ -75,9 +90,10 @@ def commits_made(command: str, output: str, *, failed: bool) -> list[Commit]:
     found = commits_in(command)
     if failed:
         return found if _MADE.search(output) else []
-    if _MADE.search(output) or not _NOT_MADE.search(output):
+    if _MADE.search(output):
         return found
-    return [commit for commit in found if not commit.hidden]
+    shown, not_made = _CHANGED.search(output), _NOT_MADE.search(output)
+    return [commit for commit in found if not commit.hidden or ((commit.quiet or shown) and not not_made)]
 
 
 def commits_in(command: str) -> list[Commit]:
@@ -102,10 +118,11 @@ def _calls(line: str, documents: Sequence[str]) -> Iterator[Commit]:
         hidden = any(joint != "&&" for _, joint in parts[at:-1]) or parts[-1][1] == "&"
         if words[0] in _SHELLS and (script := _script(words)):
             yield from (
-                Commit(one.subject, (*folders, *one.folders), hidden or one.hidden) for one in _calls(script, documents)
+                replace(one, folders=(*folders, *one.folders), hidden=hidden or one.hidden)
+                for one in _calls(script, documents)
             )
         elif (call := _call(words, documents)) is not None:
-            yield Commit(call.subject, (*folders, *call.folders), hidden)
+            yield replace(call, folders=(*folders, *call.folders), hidden=hidden)
 
 
 def _parts(line: str) -> Iterator[tuple[list[str], str]]:
@@ -143,7 +160,7 @@ def _call(words: Sequence[str], documents: Sequence[str]) -> Commit | None:
         folders += [value] if option == "-C" else []
     if rest[:1] != ["commit"] or _ONLY_SHOWS & set(rest):
         return None
-    return Commit(_subject(rest[1:], documents), tuple(folders))
+    return Commit(_subject(rest[1:], documents), tuple(folders), quiet=any(map(_QUIET.fullmatch, rest)))
 
 
 def _subject(options: Sequence[str], documents: Sequence[str]) -> str:

@@ -122,7 +122,7 @@ _ADJUSTS = re.compile(
 """Words that, with a number, change the number of what was done before."""
 
 _TOO = re.compile(
-    r"\W*(?:(?:that|this|it)(?:'?s| is| are)|das (?:ist|sind)|c'est|(?:eso )?es|isso é)?\W*(?:way |far |viel |still )?"
+    r"\W*(?:(?:that|this|it)(?:'?s| is| are)|das (?:ist|sind)|c'est|(?:eso )?es|isso é)?\s*(?:way |far |viel |still )?"
     rf"(?:too {_MUCH}|zu {_VIEL}|(?:beaucoup )?trop|demasiad\w+|demais)\W*\Z",
     re.IGNORECASE,
 )
