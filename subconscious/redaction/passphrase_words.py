@@ -84,6 +84,22 @@ STATE = _set(
 )
 """First words of sentences that say something about a password: "is wrong ..."."""
 
+NOUNS = _set(
+    "bed feed seed weed reed shed sled speed breed deed need greed steed creed red hundred"
+    " king ring wing thing string spring swing sting sling morning evening ceiling building wedding pudding lightning"
+    " duckling sibling dumpling herring earring darling sterling viking"
+    " fly butterfly dragonfly firefly family lily belly jelly bully holly folly rally ally italy july assembly"
+    " table cable fable stable maple vegetable bible syllable"
+)
+"""Words that end like the participles and adverbs with which a statement about a password begins."""
+
+ORDINARY = _set(
+    "table tables row rows column columns key keys code codes test tests letter letters word words file files path paths"
+    " form forms field fields button buttons label labels flag flags team teams script scripts bit bits body bodies"
+    " company release session column min max rule rules backup server args mask masked missing salted hidden enter match"
+)
+"""Words of the subject that are in lists of words for passphrases, too."""
+
 _ENGLISH = r"\w{3,24}(?:ed|ing|ly|able|ible|less)"
 _SPANISH = r"\w{3,24}(?:[ai]d[oa]s?|mente|[ai]ble)"
 SHAPES = {

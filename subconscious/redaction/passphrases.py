@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .passphrase_words import ASKS, FUNCTION, SHAPES, STATE, SUBJECT
+from .passphrase_words import ASKS, FUNCTION, NOUNS, ORDINARY, SHAPES, STATE, SUBJECT
 from .rule import Rule
 from .spoken_rules import FULL_NAME, HINTS
 
@@ -18,7 +18,7 @@ FEWEST_BEFORE_MORE = 4
 """The fewest words if the sentence goes on after them without a sign: "is purple elephants dance quietly for now"."""
 MOST = 8
 LONG = 5
-"""The number of words from which one of them may belong to the subject: "table" is in lists of words, too."""
+"""The number of words from which one of them may belong to the subject. An ordinary word may be one of four."""
 LIGHT_IF_QUOTED = 0.5
 """The greatest share of function words in a quoted passphrase: people quote sentences, too."""
 LIGHT_IF_NAMED = 0.25
@@ -60,6 +60,21 @@ _IS = (
 _STATES = rf"(?:\s{{1,3}}(?P<verb>{_IS})\s{{1,3}}|['\u2019]s\s{{1,3}})"
 _GIVES = rf"""(?:\s{{1,3}}{_IS})?(?:\\?["'`\]]|[*_]{{1,2}}){{0,2}}\s{{0,3}}(?::=|=>|[:=\uff1a])[*_]{{0,2}}\s{{0,4}}"""
 _BECOMES = r"\s{1,3}(?:(?:to|as|auf|als|\u00e0|a|en|como|come|op|til|till|na|com|con|with|mit|avec)\s{1,3})?"
+_TO = (
+    r"\s{1,3}(?:(?:(?:was|is|has been|got) )?(?:changed|set|reset|rotated|updated)\s)?"
+    r"(?:to|auf|\u00e0|a|en|para|op|til|till|na)\s{1,3}"
+)
+_CHANGES = re.compile(
+    r"\b(?:chang|set|reset|rotat|updat|switch|ge\u00e4ndert|\u00e4nder|gesetzt|setz|cambi|mis|mets|mud|troqu|alter|impost"
+    r"|wijzig|gewijzigd)",
+    re.IGNORECASE,
+)
+"""Verbs with which "password to ..." gives a new password."""
+NEAR = 60
+"""The number of characters beside a match in which such a verb has to be."""
+_EXAMPLE = "correct horse"
+"""The beginning of the best-known passphrase, which begins like a statement."""
+
 _WORD = r"[^\W_]{1,24}+"
 _ENDS = r"(?=[ \t]*+(?:\Z|[,;!?)\]}#\r\n|\\\u2014\u2013]|\.(?!\w)|-\s))"
 _QUOTE = r"""(?P<quote>\\?["'`]|[\u201c\u201e\u2018\u201a]|[\u00ab\u00bb\u2039]\s?)"""
@@ -74,8 +89,9 @@ def _is_phrase(words: list[str], most_light: float) -> bool:
     """Whether words can be a passphrase: hardly any is about passwords, and few are function words."""
     light = sum(word in FUNCTION for word in words)
     real = sum(len(word) >= LETTERS and word.isalpha() for word in words)
-    about = sum(SUBJECT.fullmatch(word) is not None for word in words)
-    apart = words[0] not in ASKS and about <= (not light and len(words) >= LONG)
+    about = [word for word in words if SUBJECT.fullmatch(word)]
+    fewest = FEWEST_BEFORE_MORE if ORDINARY.issuperset(about) else LONG
+    apart = words[0] not in ASKS and len(about) <= (not light and len(words) >= fewest)
     return apart and light <= most_light * len(words) and 2 * real >= len(words)
 
 
@@ -89,7 +105,8 @@ def _quoted(match: re.Match[str], value: str) -> bool:
 def _given(match: re.Match[str], value: str) -> bool:
     """Whether the words after "password:" are a passphrase."""
     words = _words(value)
-    return _is_phrase(words, 0) and not (_states(words) and len(words) == FEWEST) and not _goes_on(match, words)
+    states = _states(words) and len(words) == FEWEST and "-" not in value
+    return _is_phrase(words, 0) and not states and not _goes_on(match, words)
 
 
 def _named(match: re.Match[str], value: str) -> bool:
@@ -102,14 +119,24 @@ def _named(match: re.Match[str], value: str) -> bool:
 def _stated(match: re.Match[str], value: str) -> bool:
     """Whether the words after "the password is" are a passphrase."""
     words = _words(value)
+    if "-" in value or value.lower().startswith(_EXAMPLE):
+        return _is_phrase(words, 0)
     verb = (match["verb"] or "is").lower().split()[0]
     shape = SHAPES.get(_SAME_SHAPES.get(verb, verb), SHAPES["is"])
-    return _is_phrase(words, 0) and not _states(words) and not shape.fullmatch(words[0]) and not _goes_on(match, words)
+    shaped = words[0] not in NOUNS and shape.fullmatch(words[0])
+    return _is_phrase(words, 0) and not _states(words) and not shaped and not _goes_on(match, words)
+
+
+def _changed(match: re.Match[str], value: str) -> bool:
+    """Whether the words after "changed the password to" are a passphrase."""
+    words = _words(value)
+    near = match.string[max(0, match.start() - NEAR) : match.end() + NEAR]
+    return len(words) >= FEWEST_BEFORE_MORE and bool(_CHANGES.search(near)) and _is_phrase(words, 0)
 
 
 def _states(words: list[str]) -> bool:
     """Whether words begin like a statement about a password, with any verb."""
-    return words[0] in STATE or words[0].endswith(("ed", "ly"))
+    return words[0] in STATE or (words[0].endswith(("ed", "ly")) and words[0] not in NOUNS)
 
 
 def _goes_on(match: re.Match[str], words: list[str]) -> bool:
@@ -135,7 +162,7 @@ _SAME_SHAPES = {
 
 _LIGHT = rf"(?:{'|'.join(sorted(map(re.escape, FUNCTION)))})(?![^\W_])"
 _PART = rf"(?!{_LIGHT}){_WORD}(?!['\u2019]\w)"
-_HYPHENS = rf"{_WORD}(?:-{_WORD}){{3,{MOST - 1}}}"
+_HYPHENS = rf"{_WORD}(?:-{_WORD}){{{FEWEST - 1},{MOST - 1}}}"
 _REST = rf"{{{FEWEST - 1},{MOST - 1}}}"
 _PLAIN = rf"(?P<secret>{_PART}(?:[ \t]{{1,3}}{_PART}){_REST}|{_HYPHENS})(?:{_ENDS}|(?=[ \t]{{1,3}}{_LIGHT}))"
 _SENTENCE = rf"(?P<secret>{_WORD}(?:[ \t]{{1,3}}{_WORD}){_REST}|{_HYPHENS}){_ENDS}"
@@ -150,4 +177,5 @@ RULES = (
     Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_GIVES}{_PLAIN})", _given),
     Rule("password", _PHRASE_HINTS, rf"(?i:(?P<name>{_PHRASE}){_OF}{_GIVES}{_SENTENCE})", _named),
     Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_STATES}{_PLAIN})", _stated),
+    Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_TO}{_PLAIN})", _changed),
 )

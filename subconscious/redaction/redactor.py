@@ -13,7 +13,7 @@ from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "8+gitleaks-8.30.1"
+VERSION = "9+gitleaks-8.30.1"
 """The version of the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8

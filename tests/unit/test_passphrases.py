@@ -107,6 +107,22 @@ PASSPHRASES = (
     "het wachtwoord voor de server is {schildpad kaars kaas wolk}",
     "hasło to {żółw świeca ser chmura}",
     "lösenordet är {sköldpadda ljus ost moln}",
+    "the password is {red panda violin dusk}",
+    "the password is {morning panda violin dusk}",
+    "the password is {family panda violin dusk}",
+    "the password is {butterfly panda violin dusk}",
+    "password: {red blue green}",
+    "the passphrase is {correct horse battery staple}",
+    "my ssh passphrase is {correct-horse-battery-staple}",
+    "password: {marble-otter-lantern}",
+    "the passphrase is {frozen-otter-lantern}",
+    "the password is {marble key lantern dusk}",
+    "passphrase: {marble otter test dusk}",
+    "changed the wifi password to {marble otter lantern dusk}",
+    "the vault password was changed to {marble otter lantern dusk}, tell ops",
+    "habe das WLAN-Passwort auf {marmor otter laterne abend} geändert",
+    "cambié la contraseña a {mármol nutria linterna ocaso}",
+    "mudei a senha para {mármore lontra lanterna tarde}",
 )
 """The part in braces is the passphrase."""
 
@@ -226,6 +242,17 @@ SENTENCES = (
     "a senha é a mesma de ontem",
     "het wachtwoord is gewijzigd door Jan",
     "hasło jest za krótkie",
+    "set the password to expire after ninety days",
+    "change the password to something nobody can guess",
+    "we changed the password to bcrypt hashed values",
+    "we changed password rules to allow longer ones",
+    "changed the password form to show errors inline",
+    "move password to separate microservice called auth",
+    "password: read-from-env",
+    "password: up-to-date",
+    "secret: frontend-tls-cert",
+    "token: ci-deploy-token",
+    "the password is case-insensitive-only",
 )
 
 
