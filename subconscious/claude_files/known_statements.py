@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from subconscious.text.contrasts import divided
+from subconscious.text.folders import restricts
 from subconscious.text.occasion import bare
 from subconscious.text.same_statement import same_statement
 from subconscious.text.statement import parse
@@ -27,6 +28,25 @@ LENGTH_FACTOR = 2
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _MARK = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[[ xX]\][ \t]+)?")
+_OUTDATED = re.compile(
+    r"(?:to-?do|fixme|deprecated|old|obsolete|outdated|rejected|veraltet|abgelehnt|obsol\u00e8te|obsoleto|antiguo|antigo)s?"
+    r"\s*(?::|-\s|\u2013|\u2014)",
+    re.IGNORECASE,
+)
+"""The beginning of a line that says what does not hold, or does not hold yet."""
+_FORBIDDEN = re.compile(
+    r"\b(?:never|don'?t'?s?|do not|not|avoid|forbidden|banned|no-?gos?|nie|niemals|nicht|verboten|vermeiden|jamais"
+    r"|\u00e0 \u00e9viter|ne pas|interdit\w*|nunca|evitar|prohibid\w+|proibid\w+)\b",
+    re.IGNORECASE,
+)
+"""Words of headings of lists of what must not be done."""
+LONGEST_TITLE = 5
+"""The most words of such a heading."""
+_LIMITED = re.compile(
+    r"(?:in|on|at|for|if|when|before|during|unless|until|inside|f\u00fcr|bei|im|wenn|vor|bis|pour|dans|si|en|para|no|na)\b",
+    re.IGNORECASE,
+)
+"""The first word of a line that limits the items after it to a place or an occasion: "For the mobile app:"."""
 _EMPHASIS = re.compile(r"`|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
 _WORD = re.compile(r"\w{2,}")
@@ -46,10 +66,11 @@ _DEMAND = re.compile(
     r"|frag|frage|fragt|fragen|immer|nur|nicht|keine?[nmrs]?"
     r"|doit|doivent|faut|jamais|demande|demandez|demander|toujours|seulement|uniquement|pas"
     r"|debe|debes|deben|hay que|tiene que|nunca|jam\u00e1s|pregunta|preguntar|siempre|s\u00f3lo|solo|solamente|no"
-    r"|deve|devem|tem que|pergunte|perguntar|sempre|s\u00f3|somente|apenas|n\u00e3o)\b",
+    r"|deve|devem|tem que|pergunte|perguntar|sempre|s\u00f3|somente|apenas|n\u00e3o"
+    r"|until|till|bis|jusqu\w+|hasta|at\u00e9)\b|\d",
     re.IGNORECASE,
 )
-"""Words that demand, forbid or limit something: a clause with one of them is more than a reason."""
+"""Words that demand, limit or end something, and numbers: a clause with one of them is more than a reason."""
 _REJECTED = re.compile(
     r"\b(?:over|instead of|rather than|as opposed to"
     r"|statt|anstatt|anstelle|nicht|keine?[nmrs]?|nie|niemals|pas|jamais|au lieu"
@@ -126,7 +147,11 @@ def _without_question(text: str) -> str:
 
 def _without_reason(sentence: str) -> str:
     """Return a sentence without the reasons that it gives; clauses that demand something are kept."""
-    return _REASON.sub(lambda found: found[0] if _DEMAND.search(found[0]) else "", sentence)
+
+    def kept(reason: re.Match[str]) -> str:
+        return reason[0] if _DEMAND.search(reason[0]) or restricts(reason[0]) else ""
+
+    return _REASON.sub(kept, sentence)
 
 
 def _with_parts(sentence: str) -> Iterator[str]:
@@ -139,22 +164,49 @@ def _with_parts(sentence: str) -> Iterator[str]:
 
 def statements(text: str) -> Iterator[str]:
     """Yield the sentences of a markdown text: headings, list items and paragraphs, without code and comments."""
-    for paragraph in _paragraphs(_COMMENT.sub("", text)):
+    for paragraph in _in_force(_COMMENT.sub("", text)):
         yield from (part for part in _sentences(paragraph) if len(part) <= LONGEST)
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs, each joined to one line. Empty lines, list items, headings and quotations separate them."""
-    paragraph, fenced = "", False
+def _in_force(text: str) -> Iterator[str]:
+    """Yield the paragraphs that say by themselves what holds.
+
+    Left out are items that are to be done or outdated, or whose heading or first line forbids or limits them: "Never".
+    """
+    heading = lead = ""
+    for mark, paragraph in _paragraphs(text):
+        is_open = "[ ]" in mark or bool(_OUTDATED.match(paragraph) or _OUTDATED.match(f"{lead or heading}:"))
+        if "#" in mark:
+            heading, lead = paragraph, ""
+        elif paragraph and not mark:
+            lead = paragraph if paragraph.endswith(":") else ""
+        is_limited = bool(mark) and "#" not in mark and (_forbids_all(lead or heading) or bool(_LIMITED.match(lead)))
+        if not is_open and not is_limited:
+            yield paragraph
+
+
+def _forbids_all(title: str) -> bool:
+    """Whether a heading forbids what is listed under it: "Don'ts"."""
+    return len(title.split()) <= LONGEST_TITLE and bool(_FORBIDDEN.search(title.replace("\u2019", "'")))
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield paragraphs, each joined to one line, with the mark of a list item, heading or quotation before it, or "".
+
+    Empty lines, list items, headings and quotations separate them.
+    """
+    mark, paragraph, fenced = "", "", False
     for line in text.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
         if fenced or not line.strip() or len(paragraph) > 2 * LONGEST or _FENCE.match(line) or _MARK.match(line):
-            yield paragraph
-            paragraph = ""
+            yield mark, paragraph
+            mark, paragraph = "", ""
         if not fenced and not _FENCE.match(line):
+            marked = _MARK.match(line)
+            mark = marked[0] if marked else mark
             paragraph = f"{paragraph} {_EMPHASIS.sub('', _MARK.sub('', line)).strip()}".strip()
-    yield paragraph
+    yield mark, paragraph
 
 
 def _sentences(text: str) -> list[str]:

@@ -75,6 +75,7 @@ _RESTRICTS = re.compile(
     r"\b(?:don'?t|do not|(?:should|must|may|shall)(?:n'?t| not)|never|no|not|nobody|nothing|without|avoid|ask|stop|"
     r"only|read.?only|generated|vendored|frozen|locked|forbidden|off.?limits|hands off|leave\b.{1,60}\balone|owned|"
     r"owns|belongs?|nicht|nichts|niemand|tabu|nie(?:mals)?|kein\w*|nur|finger weg|generiert\w*|gehört|nunca|nadie|"
+    r"banned|prohibited|verboten|gesperrt|prohibid\w+|proibid\w+|interdit\w*|vietat\w|verboden|"
     r"nada|s[óo]lo|solamente|generad\w+|pertenece|jamais|pas|rien|personne|lecture seule|seulement|uniquement|"
     r"généré\w*|appartient|mai|non|soltanto|generat[oaie]|appartiene|n[ãa]o|ningu[ée]m|apenas|gerad[oa]s?|pertence|"
     r"niet|nooit|alleen|gegenereerd|nie|tylko|не|никогда|только|нельзя)\b"

@@ -223,6 +223,13 @@ def test_a_line_for_one_place_or_occasion_does_not_state_the_general_rule(line: 
         ("Tests use SQLite.", "tests use SQLite because it is fast: never start Docker in tests"),
         ("Use feature flags for new endpoints.", "use feature flags for new endpoints because Ben must approve each"),
         ("Nutze Feature-Flags.", "nutze Feature-Flags, weil Ben immer zustimmen muss"),
+        ("Use the staging database.", "Use the staging database because prod is off limits."),
+        ("Use pnpm.", "use pnpm because yarn is forbidden in CI"),
+        ("Use Argo.", "use Argo because kubectl apply by hand is banned"),
+        ("Deploy with make deploy.", "deploy with make deploy because main is frozen until May 3"),
+        ("Nutze uv.", "nutze uv, weil pip verboten ist"),
+        ("Usa uv.", "usa uv porque pip está prohibido"),
+        ("Use black.", "use black because lines have 120 characters"),
         ("Keep the public API stable.", "keep the public API stable (asked: May I rename the endpoint /v1/orders?)"),
     ],
 )
@@ -274,6 +281,44 @@ def test_what_a_line_rejects_is_not_what_it_demands(line: str, same: str, contra
     known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(line)])
     assert known.told(same) == "CLAUDE.md"
     assert known.told(contrary) == known.source(contrary) == ""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "# Never\n- push to main",
+        "# Don\u2019ts\n\nThese:\n\n# Don'ts\n\n- use npm\n- push to main",
+        "Don't:\n- push to main",
+        "## Verboten\n* push to main",
+        "# Never\n## Do not\n- push to main",
+        "TODO: push to main",
+        "Deprecated: push to main",
+        "# Deprecated\n- push to main",
+        "- [ ] push to main",
+        "For the docs repo:\n- push to main",
+    ],
+)
+def test_a_list_of_what_does_not_hold_states_nothing(file: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(file)])
+    assert known.told("push to main") == known.source("push to main") == ""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "# Always\n- push to main",
+        "# Rules\n\nNever:\n- force\n\nAlways:\n- push to main",
+        "# Never\n- force\n# Git\n- push to main",
+        "- [x] push to main",
+        "Rules:\n\n1. push to main",
+        "# Old rules still hold\n- push to main",
+        "# What you must never forget when working on the shop\n- push to main",
+        "In general we do it so. Push to main.",
+    ],
+)
+def test_other_lists_state_their_items(file: str) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(file)])
+    assert known.told("push to main") == "CLAUDE.md"
 
 
 @given(st.text(max_size=400), st.text(max_size=100))
