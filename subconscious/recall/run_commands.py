@@ -25,16 +25,27 @@ _CLAUSE = re.compile(r"[.;!?\n](?=\s|\Z)|,|:(?=\s)| - | \u2013 | \bbut\b|\baber\
 _NEGATION = re.compile(
     r"\b(?:never|not|no|nobody|cannot|without|avoid|stop|forget|skip|instead of|rather than|(?:do|does|is|are|ca|can"
     r"|must|should|wo|would)n'?t|nicht|nie|niemals|kein\w*|niemand|ohne|statt|vergiss|nunca|sin|no|jamais|ne|pas|sans|n[ãa]o"
-    r"|sem|mai|non|senza)\b|不要|不许|禁止",
+    r"|sem|mai|non|senza"
+    r"|refrain\w*|quit|hate|dislike|rather die|used to|formerly|previously|no longer|(?:away|switched|moved) from"
+    r"|hör\w* auf|vermeid\w*|früher|evita\w*|dej\w+ de|antiguamente|évit\w+|arrêt\w+|autrefois|pare de|antigamente"
+    r"|vermijd\w*|stop met)\b|不要|不许|禁止",
     re.IGNORECASE,
 )
+_TELLS = re.compile(
+    r"\b(?:i|he|she|they|we|you|someone|somebody|people|when \w+|who\w*) (?:ran|executed|used|called|keep|kept)\b"
+    r"|\b(?:als|nachdem|cuando|quand|quando) .{0,60}\b(?:lief|benutzt\w*|us[oóé]\w?|ejecut[eéó]|lanc[eé]|rodou)\b",
+    re.IGNORECASE,
+)
+"""The words before a command if a statement tells of what happened: "it broke when I ran"."""
 _RESERVED = re.compile(
     r"\b(?:only|nur|solo|sólo|seul)\b.{0,40}\b(?:may|can|runs?|allowed|darf|dürfen|puede|peut)\b", re.IGNORECASE
 )
 _REFUSED = re.compile(
     r"\A.{0,60}?\b(?:(?:must|may|should|shall|can|do|does|is|are|will|wo|ca|darf|soll)(?: not| never| nicht| nie|n'?t)"
     r"|cannot|forbidden|broken|fails?|failed|hangs|off limits|verboten|(?:nicht|nie) (?:mehr )?\w+en|no longer"
-    r"|prohibido|interdit)\b",
+    r"|prohibido|interdit"
+    r"|only (?:if|when|with|on|after|once)|nur (?:wenn|mit|nach)|s[oó]lo (?:si|con|cuando)|seulement (?:si|avec|quand)"
+    r"|só (?:se|com|quando)|sparingly|at your own|or else)\b",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -58,6 +69,7 @@ _THEN_RUNS = re.compile(
 _CAUTION = re.compile(
     r"\b(?:ask\w*|confirm\w*|approv\w*|permission|sign.?off|leave\b.{1,200}\bto|careful\w*|danger\w*|wip(?:es?|ed|ing)"
     r"|delet\w+|destroy\w*|drops?|dropped|eras\w+|overwrit\w+|kills?|charges?"
+    r"|broke|breaks|nuke[sd]?|loses|costs|risk\w*|peril|stop (?:that|it|this)"
     r"|frag\w*|best\u00e4tig\w*|freigabe|genehmig\w*|erlaubnis|vorsicht\w*|l\u00f6sch\w*|\u00fcberschreib\w*"
     r"|pregunt\w*|confirm\w*|permiso|aprob\w*|borra\w*|demand\w*|autoris\w*|accord|supprim\w*|efface\w*|\u00e9crase\w*"
     r"|pergunt\w*|permiss\w*|aprova\w*|apaga\w*|chied\w*|cancell\w*|vraag\w*|toestemming|wist|verwijder\w*)\b",
@@ -175,6 +187,13 @@ def _asks_for(text: str, begin: int, end: int) -> bool:
     before, after = _CLAUSE.split(plain[:begin])[-1], _CLAUSE.split(plain[end:])[0]
     around = f"{_SENTENCE.split(plain[:begin])[-1]} {_SENTENCE.split(plain[end:])[0]}"
     denied = len(_NEGATION.findall(before)) % 2 == 1
-    if denied or _RESERVED.search(before) or _REFUSED.match(after) or _CAUTION.search(around) or _BEFORE.search(before):
+    if (
+        denied
+        or _TELLS.search(before)
+        or _RESERVED.search(before)
+        or _REFUSED.match(after)
+        or _CAUTION.search(around)
+        or _BEFORE.search(before)
+    ):
         return False
     return bool(_ASKS_TO_RUN.search(plain[max(0, begin - 60) : begin]) or _THEN_RUNS.match(after))
