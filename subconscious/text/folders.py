@@ -26,11 +26,16 @@ WIDE = frozenset(
 )
 """Folders that contain most files of many projects."""
 
-_RUN = re.compile(r"[^\s`\"'\u2018-\u201f\u00ab\u00bb(),;|\[\]]+")
+_BRACKETED = r"(?:\([\w.@+-]{1,60}\)|\[{1,2}[\w.@+-]{1,60}\]{1,2})"
+"""A folder such as "(admin)" or "[id]", as frameworks for web pages name them."""
+
+_RUN = re.compile(
+    rf"(?:[^\s`\"'\u2018-\u201f\u00ab\u00bb(),;|\[\]]|(?<=/){_BRACKETED}(?=[/\s`\"'\u2019\u201d\u201c.,;:!?]|\Z))+"
+)
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 """Chinese, Japanese and Korean text, which often touches a path without a space."""
 
-_PART = re.compile(r"[\w.@+ -]{1,100}")
+_PART = re.compile(rf"[\w.@+ -]{{1,100}}|{_BRACKETED}")
 _FILE = re.compile(r".+\.[A-Za-z]\w{0,9}")
 _LINE = re.compile(r"(?::\d+(?:[:-]\d+)?)?[.:!?\u2026]*\Z")
 _ENDING = re.compile(r"(?:/?\*{1,2})+\Z|-(?:ordner|verzeichnis|folder|directory|dir)\Z", re.IGNORECASE)
@@ -56,7 +61,9 @@ _NEW = re.compile(
 
 _NO_NAMES = FUNCTION_WORDS.union(
     STOP_WORDS,
-    """add any anything ask asking belongs change changes contain contains create current different directories each
+    """home clean tidy flat intact alone sorted consistent itself recursively manually sauber ordentlich limpia limpo
+    propre pulita
+    add any anything ask asking belongs change changes contain contains create current different directories each
     empty entire every everything existing folder folders following given has holds is know move named names
     necessary needed never new next nobody nothing one other parent read-only relative remove root same separate
     single structure subfolder top two unless untouched want whole within without working wrong
@@ -159,15 +166,18 @@ def paths_in(text: str, root: str) -> list[str]:
 
 
 def _paths(text: str) -> Iterator[str]:
-    """Yield the words of a text that have a slash, without addresses, line numbers and patterns at their end."""
+    """Yield the words of a text that have a slash, without addresses, line numbers and patterns at their end.
+
+    "@" before a path mentions it, or belongs to the name of a folder (`@scope/package/`).
+    """
     for run in _RUN.findall(text.replace("\\", "/")):
         if "/" not in run or "://" in run or len(run) > LONGEST:
             continue
         for one in dict.fromkeys((run, *_UNSPACED.split(run))):
-            bare = _LINE.sub("", one.lstrip("@"))
+            bare = _LINE.sub("", one)
             bare = _ENDING.sub(lambda end: "/" if "*" in end[0] else "", bare)
             if "/" in bare:
-                yield bare
+                yield from dict.fromkeys((bare.lstrip("@"), bare if bare.endswith("/") else bare.lstrip("@")))
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -76,6 +76,8 @@ def test_other_statements_are_not(said: str) -> None:
         "keine neuen Ordner anlegen",
         "don't add a new folder",
         "working directory only",
+        "never run it from the home directory",
+        "keep the dir clean",
         "write in a folder without asking",
         "no crear una carpeta nueva",
         "never add a folder structure",
@@ -84,6 +86,23 @@ def test_other_statements_are_not(said: str) -> None:
 )
 def test_a_word_beside_the_word_folder_may_be_no_name(said: str) -> None:
     assert folders_in(said) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "other"),
+    [
+        ("never edit app/(admin)/ pages", "app/(admin)/users/page.tsx", "app/page.tsx"),
+        ("app/[id]/ is off limits", "app/[id]/page.tsx", "app/page.tsx"),
+        ("don't touch `app/(shop)/[...slug]`.", "app/(shop)/[...slug]/page.tsx", "app/(shop)/page.tsx"),
+        ("don't touch [the docs](docs/legacy/)", "docs/legacy/a.md", "docs/a.md"),
+        ("never edit (see src/gen/)", "src/gen/a.py", "src/a.py"),
+        ("never edit @scope/pkg/", "packages/@scope/pkg/a.ts", "packages/@scope/b.ts"),
+        ("never edit @docs/legacy/", "docs/legacy/a.md", "docs/a.md"),
+    ],
+)
+def test_signs_belong_to_the_name_of_a_folder(said: str, path: str, other: str) -> None:
+    assert bound(said, path)
+    assert not bound(said, other)
 
 
 @pytest.mark.parametrize("folder", ["src/", "src/shop", "the tests folder"])
