@@ -46,6 +46,7 @@ from subconscious.redaction import (
     spoken_rules,
 )
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
+from subconscious.sessions import corrected
 from subconscious.supersession import ended, endings
 from subconscious.text import claim_reader, contrasts, examined, sentences, statement
 from subconscious.transcripts import turn_builder
@@ -84,6 +85,7 @@ BOUNDS = {
     "subconscious.poisoning.reservation_topics.": reservation_topics.LETTERS,
     "subconscious.poisoning.reservations.": reservation_topics.LETTERS,
     "subconscious.text.rewrites.": statement.LETTERS,
+    "subconscious.sessions.corrected.": corrected.LETTERS,
     "subconscious.sessions.handover.": 1_500,
     "subconscious.sessions.reports.": 1_500,
     "subconscious.failures.commands.": turn_builder.LONGEST_COMMAND,

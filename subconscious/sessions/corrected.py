@@ -172,7 +172,7 @@ _REJECTS = re.compile(
 _PASTED = re.compile(r"^[ \t]*(?:[>|\u2502\u23bf\u23fa\u2022]|[-*+]\s|```).*", re.MULTILINE)
 """Lines of a prompt that are quoted, listed or pasted, and so are rarely a correction in the user's words."""
 
-_ASKS = re.compile(r"\W*(?:(?:can|could|would|will|shall) (?:you|we)|let'?s|kannst|könntest|können)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:(?:can|could|would|will|shall) (?:you|we)|let'?s|kannst|könntest|können)\b", re.IGNORECASE)
 _WORD = re.compile(
     r"(?<![\w.#:/@-])(?P<number>\d+(?:[.,]\d+)?)(?=%|(?:[a-z]{1,3})?(?![\w/:@-]|[.,]\d))|[^\W\d_][\w'-]*"
 )
