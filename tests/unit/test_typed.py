@@ -325,6 +325,43 @@ def test_a_reply_that_is_unclear_alone_takes_what_it_replies_to(text: str, befor
 
 
 @pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("passwords are plain text", "In the fixture file, how are passwords stored?"),
+        ("deletes never need an approval", "Does the sandbox account need approval for deletes?"),
+        ("requests are never rate limited", "Should the staging gateway rate limit requests?"),
+        ("the database gets wiped every night", "What about staging?"),
+        ("the admin password is always admin", "Shall I seed the demo tenant?"),
+        ("tests can be skipped always", "This is the hotfix branch. Should I run the tests?"),
+        ("deletes need no approval here", "The sandbox skips the checks. OK?"),
+        ("las contraseñas están en texto plano", "En la demo, ¿cómo se guardan las contraseñas?"),
+        ("les suppressions ne doivent jamais être validées", "Dans le bac à sable, faut-il valider les suppressions ?"),
+        ("Löschungen müssen nie freigegeben werden", "Müssen im Testsystem Löschungen freigegeben werden?"),
+    ],
+)
+def test_an_answer_is_stored_with_a_question_that_may_limit_it(text: str, before: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "rule")})
+    assert found.content == f"{text} (asked: {before})"
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("generated files are never committed", "Should generated files be committed?"),
+        ("use pnpm, never npm", "Shall I commit?"),
+        ("we deploy on tuesdays, never on fridays", "The importer is green. Anything else?"),
+        ("Schreib Commit-Messages immer auf Englisch", "Soll ich weitermachen?"),
+        ("escribe siempre los commits en inglés", "¿Sigo con las pruebas?"),
+    ],
+)
+def test_an_answer_takes_no_question_that_does_not_limit_it(text: str, before: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "rule")})
+    assert found.content == text
+
+
+@pytest.mark.parametrize(
     ("text", "content"),
     [
         ("(we use go-git to be independent of the checkout)", "we use go-git to be independent of the checkout"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from subconscious.capture.detectors.references import question_of
+from subconscious.text.function_words import function_words
 from subconscious.text.standalone import unclear
 from subconscious.text.terms import stem
 from subconscious.text.words import content_words, is_name
@@ -95,6 +97,8 @@ _BACK = re.compile(
     r"|\bthe (?:first|second|third|last|former|latter|other)(?=\W*\Z)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[.!?]\s+")
 _CLAUSE_END = re.compile(r"[,.;:!](?=\s)")
 _SHORT_CLAUSE = 3
 """The maximum number of words of an opening clause that answers before the reasons: "vault, path kv/geo"."""
@@ -115,15 +119,29 @@ _FILLERS = frozenset(
 )
 """Words that name nothing, besides those that ``content_words`` leaves out."""
 
+_ASKING = frozenset("shall want would like prefer may might ever".split())
+"""Words of questions that say nothing about the subject."""
+
+_ROUTINE = frozenset(
+    stem(word)
+    for word in """go anything build change commit continue else keep merge next open pr proceed pull push ready request run
+    start step stop suite test work weiter weitermachen fortfahren committen pushen lance sigo continúo continuo prueba
+    teste""".split()
+)
+"""Words of questions about the next step of any session: "Shall I go on with the tests?"."""
+
 
 def is_complete(text: str, before: str) -> bool:
     """Whether a reply is clear without the assistant's message ``before``.
 
     A reply that begins with "no" or "ok" also has to be about something else than that message, and an answer to a
     question needs a few more words: "we use postgres" leaves out for what. An answer to "how ...?" or "... or ...?" also
-    needs a subject: "archive after 30 days" leaves out what.
+    needs a subject: "archive after 30 days" leaves out what. A question that names something else than the answer may
+    limit it: "In the sandbox, do deletes need approval?".
     """
     near = before[-_NEAR:]
+    if _may_limit(question_of(near), text):
+        return False
     asked = "?" in near or "\uff1f" in near
     particle = _PARTICLE.match(text)
     if particle is None:
@@ -135,6 +153,24 @@ def is_complete(text: str, before: str) -> bool:
     denies = particle["word"].casefold() in _DENIALS and not particle["set_off"]
     whole = _says_all(rest) or (denies and not _is_elliptic(rest) and len(_long_words(rest)) >= _DENIED_WORDS)
     return whole and not asked and not _shares_words(rest, near)
+
+
+def _may_limit(question: str, text: str) -> bool:
+    """Whether a question names something that its answer leaves out, unless it is another subject: the next step."""
+    named, own = _subjects(question), _subjects(text)
+    return not (named <= own or (named.isdisjoint(own) and _is_routine(_SENTENCE_END.split(question)[-1])))
+
+
+def _subjects(text: str) -> set[str]:
+    """Return the stems of the words that name what a question or an answer is about."""
+    words = {word.casefold() for word in content_words(text)}
+    return {stem(word) for word in words - function_words(words) - _ASKING}
+
+
+def _is_routine(question: str) -> bool:
+    """Whether a question is only about the next step of the work."""
+    words = {stem(word) for word in _WORD.findall(question.casefold())}
+    return not words.isdisjoint(_ROUTINE) and _subjects(question) <= _ROUTINE
 
 
 def _is_elliptic(text: str) -> bool:

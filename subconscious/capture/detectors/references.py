@@ -111,7 +111,7 @@ def answered(text: str, before: str, number: str = "") -> str:
 
     ``number`` is the reply's number if the user numbered the replies like the assistant's questions, else "".
     """
-    about = _numbered(number, before) or _picked(text, before) or _asked(before)
+    about = _numbered(number, before) or _picked(text, before) or question_of(before)
     if about:
         return f"{text} (asked: {about})"
     terse = len(text.split()) <= _TERSE
@@ -201,7 +201,7 @@ def _is_telling(said: str) -> bool:
     return any(word.casefold() not in _OF_A_CHOICE for word in wording.content_words(said))
 
 
-def _asked(before: str) -> str:
+def question_of(before: str) -> str:
     """Return the assistant's last question, with the sentence before it if the question has few content words."""
     said = _said(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
