@@ -10,22 +10,25 @@ from collections.abc import Iterator
 
 from subconscious.text.month_names import MONTH_NAMES
 
-_NEAR = 40
-"""How many characters before and after a stop are read."""
+_NEAR, _FAR = 40, 200
+"""How many characters before and after a stop are read; the second is for questions and tasks after it."""
 
 _NEVER_LAST = frozenset(
     """
-    approx aprox bijv bspw bv bzw ca cf e.g env.v es esim excl exkl evt evtl f.eks ggf ggfs i.e incl inkl
+    approx aprox bijv bspw bv bzw cf e.g env.v esim excl exkl evt evtl f.eks ggf ggfs i.e incl inkl
     n.b np např nr p.ej p.ex par.ex popř resp sog t.ex tj tzn tzv vgl vs z.b d.h zzgl d.w.z dvs bl.a m.in
     b.v p.e s.k
     """.split()
 )
 """Abbreviations that are followed by what they introduce, so that no sentence ends with them."""
 
+_ALSO_NOUNS = frozenset(("ca", "es"))
+"""Abbreviations before what they introduce, which are also names: a certificate authority, Elasticsearch."""
+
 _SELDOM_LAST = frozenset(
     "a.m p.m al apod atd co ecc enz etc inc itd itp jne ltd m.fl mio mrd osv o.s.v std tsd usw ym".split()
 )
-"""Abbreviations that end a sentence if the next word has a capital."""
+"""Abbreviations that end a sentence if the next word has a capital, or begins a question or a task."""
 
 _BEFORE_NAME = frozenset(
     "dhr dr dra fr hr hrn ing inż lic mevr mgr mlle mme mons mr mrs prof rev sig sr sra st ste".split()
@@ -91,23 +94,83 @@ _OPENERS = frozenset(
 )
 """Words with which sentences begin."""
 
+_CONJUNCTION = r"(?:(?:so|but|also|now|then|and|aber|und) ){0,2}"
+_HELPERS = r"(?:can|could|would|will|should|shall|do|does|did|is|are|was|were|has|have|may)(?:n?['\u2019]t)?"
+_ASKS = re.compile(
+    rf"\u00bf|{_CONJUNCTION}(?:"
+    rf"(?:why|how|what|where|when)(?:['\u2019]?s| {_HELPERS})\b"
+    r"|(?:warum|wieso|weshalb|wie|was|wo|wann) (?:ist|sind|war|waren|hat|haben|kann|kommt|steht|geht|ging|l\u00e4uft"
+    r"|lief|macht|wird|wurde)\b"
+    rf"|{_HELPERS} (?:you|we|i)\b"
+    r"|(?:why|how|what|warum|wieso|weshalb|pourquoi|por qu[e\u00e9]"
+    rf"|{_HELPERS} (?:the|this|that|it|there|they|our|my|any\w*|some\w*))\b"
+    r"[^.!?\n]{1,150}\?"
+    r"|(?:kannst|k\u00f6nntest|willst|hast|bist) du\b|k\u00f6nn(?:t|ten|en) (?:ihr|wir|sie)\b"
+    r"|(?:peux|pourrais|as)[- ]tu\b|(?:pouvez|pourriez)[- ]vous\b|tu peux\b|est-ce qu"
+    r"|(?:puedes|podr[i\u00ed]as|voc\u00ea pode|pode|consegue|puoi) \w+[^.!?\n]{0,150}\?"
+    r"|(?:please|pls|bitte|por favor|s'il te pla[i\u00ee]t|stp),? (?!and\b|or\b|but\b|not\b|und\b|oder\b|nicht\b)\w)",
+    re.IGNORECASE,
+)
+"""The beginning of a question or a request. Words that also continue a sentence count only if "?" follows."""
+
+_TASK = re.compile(
+    rf"{_CONJUNCTION}(?:fix|add|update|check|remove|delete|change|write|create|rename|refactor|implement|debug|explain"
+    r"|investigate|look|show|pr\u00fcfe?|schau|behebe?|korrigiere?) "
+    r"(?:the|an?|this|that|these|those|my|our|all|it|me|at|into|de[nrms]|die|das|eine?n?|mal|bitte)\b",
+    re.IGNORECASE,
+)
+_SAYS_ALL = re.compile(
+    r"\b(?:never|always|don['\u2019]?t|do not|must|should|is|are|nie(?:mals)?|immer|keine?n?|muss|m\u00fcssen|ist"
+    r"|sind)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that needs no other verb, so that "fix the ..." after it begins a task."""
+
+_CLAUSE = re.compile(
+    r"\b(?:let|that|which|who|whose|if|when|because|since|while|where|make|help|have|how|to|dass|wenn|weil|die|lass)\b",
+    re.IGNORECASE,
+)
+"""Words that begin another clause, whose verb may come after the stop: "never let jobs in the U.S. change the ..."."""
+
 
 def ends_sentence(text: str, at: int) -> bool:
     """Whether the full stop at ``at`` (and any brackets or quotes after it) ends a sentence of ``text``."""
     if text[at] != ".":
         return True
     before = text[max(0, at - _NEAR) : at]
-    after = text[at + 1 : at + 1 + _NEAR].lstrip(".!?\"')]*\u201c\u201d").lstrip()
+    after = text[at + 1 : at + 1 + _FAR].lstrip(".!?\"')]*\u201c\u201d").lstrip()
     if not after or before.endswith((".", "!", "?")):
         return True
+    if _ASKS.match(after) or (_TASK.match(after) and _is_whole(text[max(0, at - _FAR) : at])):
+        return not _introduces(before)
     return not (_abbreviates(before, after) or _is_initial(before, after) or _counts(before, after))
+
+
+def _is_whole(said: str) -> bool:
+    """Whether a sentence so far has its verb, so that another verb after it begins a task."""
+    return bool(_SAYS_ALL.search(said)) and not _CLAUSE.search(said)
+
+
+def _introduces(before: str) -> bool:
+    """Whether the words before a stop end with an abbreviation that never ends a sentence, or are only that: "u.U."."""
+    if _word(before) in _NEVER_LAST or _PHRASES.search(before):
+        return True
+    letters = _LETTERS.search(before)
+    return letters is not None and (
+        letters[0].replace(" ", "").casefold() in _NEVER_LAST or not before[: letters.start()].strip()
+    )
+
+
+def _word(before: str) -> str:
+    """Return the last word before a stop, with any stops inside it, as in "z.B"."""
+    found = _TOKEN.search(before)
+    return found[0].casefold() if found else ""
 
 
 def _abbreviates(before: str, after: str) -> bool:
     """Whether the words before a stop end with an abbreviation that the words after it continue."""
-    found = _TOKEN.search(before)
-    word = found[0].casefold() if found else ""
-    if word in _NEVER_LAST or _PHRASES.search(before) or (word in _BEFORE_NUMBER and after[0].isdigit()):
+    word = _word(before)
+    if word in _NEVER_LAST | _ALSO_NOUNS or _PHRASES.search(before) or (word in _BEFORE_NUMBER and after[0].isdigit()):
         return True
     if word in _SELDOM_LAST:
         return not after[0].isupper()
