@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
 from uuid import uuid4
 
@@ -78,27 +79,31 @@ def _weighed(
 ) -> list[Judged]:
     """Pair shown memories with a description of how an answer used them, or "" if unused; skip undecided ones."""
     asked = "\n".join(turn.text for turn in turns if turn.role is Role.USER and turn.origin is Origin.USER)
+    requests = usage.Said([(0.0, asked)])
     own = [turn for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain]
+    talk = usage.Said(
+        [*((turn.time, "\n".join((turn.text, *turn.files))) for turn in own), (inf, last_said[-LATEST_BYTES:])]
+    )
+    commands = [(turn.time, command) for turn in own for command in turn.commands]
+    ran = usage.Said(commands)
     judged = []
     for surface in waiting:
-        memory = known.get(surface.memory_id)
+        memory, since = known.get(surface.memory_id), surface.at - CLOCK
         if memory is None:
             continue
-        after = [_said_and_done(turn, memory) for turn in own if turn.time >= surface.at - CLOCK]
-        answer = "\n".join((*after, last_said[-LATEST_BYTES:])).strip()
-        if not answer:
+        due = _without_undue(memory, [one for one in commands if one[0] >= since], ran)
+        if max(talk.latest, due.latest) < since:
             continue
-        how = usage.used(memory, asked, answer) or _acted_upon(memory, surface, asked, own)
+        how = usage.used(memory, requests, (talk, due), since) or _acted_upon(memory, surface, asked, own)
         if how or surface.event in PROACTIVE_EVENTS or (final and not (memory.pinned or memory.kind == "lesson")):
             judged.append((surface, how))
     return judged
 
 
-def _said_and_done(turn: Turn, memory: Memory) -> str:
-    """Return the text, commands and files of a turn, without commands that the memory does not tell to run."""
-    return "\n".join(
-        (turn.text, *(one for one in turn.commands if not run_commands.is_undue(memory, one)), *turn.files)
-    )
+def _without_undue(memory: Memory, commands: Sequence[tuple[float, str]], ran: usage.Said) -> usage.Said:
+    """Return what was run (``ran``), or only some of ``commands`` if the memory names others without telling to run them."""
+    undue = {command for _, command in commands if run_commands.is_undue(memory, command)}
+    return usage.Said(one for one in commands if one[1] not in undue) if undue else ran
 
 
 def _acted_upon(memory: Memory, surface: Unjudged, asked: str, own: Sequence[Turn]) -> str:

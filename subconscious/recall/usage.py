@@ -6,6 +6,9 @@ The priority affects ranks only, never the confidence: use does not make a state
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from math import inf
+from operator import itemgetter
 
 from subconscious.domain.model import Memory
 from subconscious.text.terms import STOP_WORDS, names, stem
@@ -22,16 +25,50 @@ Without a name, the answer must also have at least FEWEST_WORDS of the memory's 
 """
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+){0,20}%?(?![\w])")
+_CITED = re.compile(r"(?<![\w\])])\[(\d+)\](?!\()|\b[Mm]emory (?:#|no\. ?)?(\d+)\b")
+"""A memory's number as answers cite it: "[12]", "memory #12"."""
 
 
-def used(memory: Memory, asked: str, answer: str) -> str:
-    """Return how an answer used a memory; "" if it did not. Words of the request (``asked``) do not count."""
-    if re.search(rf"(?<![\w\])])\[{memory.id}\](?!\()|\b[Mm]emory (?:#|no\. ?)?{memory.id}\b", answer):
+class Said:
+    """The words of dated texts, each with the last time at which a text had it.
+
+    So each text is read once, however many memories it is compared with.
+    """
+
+    def __init__(self, texts: Iterable[tuple[float, str]]) -> None:
+        self.latest = -inf
+        self._names: dict[str, float] = {}
+        self._stems: dict[str, float] = {}
+        self._cited: dict[str, float] = {}
+        for at, text in sorted(texts, key=itemgetter(0)):
+            if not text.strip():
+                continue
+            self.latest = at
+            self._names |= dict.fromkeys(_named(text) | _words_of(text), at)
+            self._stems |= dict.fromkeys(_stems(text), at)
+            self._cited |= dict.fromkeys((found[1] or found[2] for found in _CITED.finditer(text)), at)
+
+    def names(self, among: set[str], since: float = -inf) -> set[str]:
+        """Return the names among ``among`` that a text since then has."""
+        return {one for one in among if one in self._names and self._names[one] >= since}
+
+    def stems(self, among: set[str], since: float = -inf) -> set[str]:
+        """Return the stems among ``among`` of which a text since then has a word."""
+        return {one for one in among if one in self._stems and self._stems[one] >= since}
+
+    def cites(self, number: int, since: float = -inf) -> bool:
+        """Whether a text since then names a memory by its number."""
+        return str(number) in self._cited and self._cited[str(number)] >= since
+
+
+def used(memory: Memory, asked: Said, answers: Sequence[Said], since: float = -inf) -> str:
+    """Return how answers since then used a memory, or "". Words of the request (``asked``) do not count."""
+    if any(one.cites(memory.id, since) for one in answers):
         return "named by its number"
-    own_names = _named(memory.content) - _named(asked) - _words_of(asked)
-    own_words = _stems(f"{memory.content} {memory.rationale}") - _stems(asked)
-    said = _named(answer) | _words_of(answer)
-    named, shared = own_names & said, own_words & _stems(answer)
+    own_names, own_words = _named(memory.content), _stems(f"{memory.content} {memory.rationale}")
+    own_names, own_words = own_names - asked.names(own_names), own_words - asked.stems(own_words)
+    named = {name for one in answers for name in one.names(own_names, since)}
+    shared = {word for one in answers for word in one.stems(own_words, since)}
     share = len(shared) / len(own_words) if own_words else 0.0
     if len(named) >= ENOUGH_NAMES or (named and share >= SOME_WORDS):
         return f"{len(named)} of its names and numbers"

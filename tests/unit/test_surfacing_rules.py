@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from time import time
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subconscious.capture import feedback
 from subconscious.domain.hits import PRIORITY_WEIGHT, Hit
+from subconscious.domain.model import Origin, Role, Turn
 from subconscious.framing.rules import date_of, line_of
 from subconscious.recall import usage
 from subconscious.recall.file_binding import Touched, bond
 from subconscious.recall.marks import WorktreeState, branch_factor, marks_of
 from subconscious.store.receipts import Receipt
+from subconscious.store.surfaces import Unjudged
 from subconscious.surfacing.errors import fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, room, sift
 from subconscious.surfacing.receipts import day_of, remembered
@@ -206,6 +210,11 @@ def test_triggers_lie_ahead_whatever_is_said(text: str, said_at: float) -> None:
 RETRY = make_memory("The UploadWorker retries a chunk 4 times with 250 ms between, in upload/worker.py.", id=12)
 
 
+def said(*texts: str) -> usage.Said:
+    """Return what was said at the times 0, 1, ..."""
+    return usage.Said((float(at), text) for at, text in enumerate(texts))
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -216,7 +225,7 @@ RETRY = make_memory("The UploadWorker retries a chunk 4 times with 250 ms betwee
     ],
 )
 def test_an_answer_that_uses_a_memory_is_an_echo(answer: str) -> None:
-    assert usage.used(RETRY, "why does it take so long?", answer)
+    assert usage.used(RETRY, said("why does it take so long?"), [said(answer)])
 
 
 @pytest.mark.parametrize(
@@ -229,7 +238,27 @@ def test_an_answer_that_uses_a_memory_is_an_echo(answer: str) -> None:
     ],
 )
 def test_an_answer_that_does_not_is_none(asked: str, answer: str) -> None:
-    assert not usage.used(RETRY, asked, answer)
+    assert not usage.used(RETRY, said(asked), [said(answer)])
+
+
+def test_answers_are_read_once_for_all_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(wraps=usage._words_of)
+    monkeypatch.setattr(usage, "_words_of", read)
+    known = {number: make_memory(f"Part {number} lives in src/part{number}.py.", id=number) for number in range(1, 41)}
+    turn = Turn(
+        "t", "s", Role.ASSISTANT, Origin.ASSISTANT, "Read src/part7.py, part 7.", 11.0, "", 0, 0, commands=("ls",)
+    )
+    waiting = [Unjudged(number, number, "SessionStart", 10.0) for number in known]
+    judged = feedback._weighed(waiting, known, [turn] * 5, "", final=True)
+    assert [surface.id for surface, how in judged if how] == [7]
+    assert len(judged) == 40
+    assert read.call_count <= 10
+
+
+def test_only_what_was_said_since_the_memory_was_shown_uses_it() -> None:
+    answers = said("It was settled in [12].", "UploadWorker waits 250 ms.", "I will look at the tax table.")
+    uses = [usage.used(RETRY, said("why?"), [answers], since) for since in (0.0, 1.0, 2.0)]
+    assert uses == ["named by its number", "2 of its names and numbers", ""]
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
