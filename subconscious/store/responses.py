@@ -25,8 +25,9 @@ ASKED_FOR = ("fork", "recall", "why", "mcp")
 class Responses:
     """How often a memory was used, repeated and violated.
 
-    ``given`` is the number of ended sessions that received the memory; ``unheeded`` is the number of sessions among
-    them that received it after its latest response and did not respond.
+    ``given`` is the number of ended sessions that received the memory and had something to do; ``unheeded`` is the
+    number of sessions among them that received it after its latest response and did not respond. ``followed`` is the
+    number of these that changed files: there the user had no reason to repeat the memory.
     """
 
     used: int = 0
@@ -34,33 +35,50 @@ class Responses:
     violated: int = 0
     unheeded: int = 0
     given: int = 0
+    followed: int = 0
 
 
 NONE = Responses()
+
+_OVER = "coalesce(t.status, '') <> 'open'"
+_STORY = "CASE WHEN json_valid(t.handover) THEN t.handover ELSE '{}' END"
+_UNTOLD = "coalesce(t.handover, '') = ''"
+"""Whether nothing is known about what a session did, because it has no hand-over."""
+
+
+def _tells(*parts: str) -> str:
+    """Return SQL for whether nothing is known about a session, or its hand-over has one of some parts."""
+    told = ", ".join(f"json_extract({_STORY}, '$.{part}')" for part in parts)
+    return f"({_UNTOLD} OR coalesce({told}, '') <> '')"
+
+
+_CHANGED = _tells("done", "files", "finished")
+_WORKED = _tells("done", "files", "finished", "failed", "reported")
 
 
 @dataclass(slots=True)
 class _History:
     """The responses to one memory, by session.
 
-    ``given`` maps the id of a session to the time at which it received the memory, whether it used the memory, and
-    whether it has ended.
+    ``given`` maps the id of a session to the time at which it received the memory, whether it used the memory, whether
+    it ended after it had had something to do, and whether it then had changed files.
     ``repeated`` and ``violated`` map the id of a session to the time of its latest response of this kind.
     """
 
-    given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)
+    given: dict[str, tuple[float, bool, bool, bool]] = field(default_factory=dict)
     repeated: dict[str, float] = field(default_factory=dict)
     violated: dict[str, float] = field(default_factory=dict)
 
     def responses(self) -> Responses:
-        used = [at for at, was_used, _ in self.given.values() if was_used]
+        used = [at for at, was_used, *_ in self.given.values() if was_used]
         latest = max([*used, *self.repeated.values(), *self.violated.values()], default=0.0)
         return Responses(
             used=len(used),
             repeated=len(self.repeated.keys() - self.violated.keys()),
             violated=len(self.violated),
-            unheeded=sum(at > latest and over for at, _, over in self.given.values()),
-            given=sum(over for _, _, over in self.given.values()),
+            unheeded=sum(at > latest and over for at, _, over, _ in self.given.values()),
+            given=sum(over for _, _, over, _ in self.given.values()),
+            followed=sum(at > latest and changed for at, _, _, changed in self.given.values()),
         )
 
 
@@ -73,10 +91,11 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
         return {}
     found: defaultdict[int, _History] = defaultdict(_History)
     for row in await database.rows(_given(ids), (*ids, *ids, *ASKED_FOR)):
-        given = (row["at"], bool(row["used"]), bool(row["over"]))
+        given = (row["at"], bool(row["used"]), bool(row["over"]), bool(row["changed"]))
         known = found[row["memory_id"]].given
         before = known.get(row["session_id"], given)
-        known[row["session_id"]] = (min(before[0], given[0]), before[1] or given[1], before[2] and given[2])
+        at, was_used = min(before[0], given[0]), before[1] or given[1]
+        known[row["session_id"]] = (at, was_used, before[2] and given[2], before[3] and given[3])
     for row in await database.rows(_said(ids), (*ids, *map(str, ids))):
         known_of = found[int(row["memory_id"])]
         said = known_of.violated if row["violated"] else known_of.repeated
@@ -116,12 +135,16 @@ def _became(
 
 
 def _given(ids: Iterable[int]) -> str:
-    """Return SQL that selects the sessions that received each memory; a session without a record counts as ended."""
+    """Return SQL that selects the sessions that received each memory; a session without a record counts as ended.
+
+    A session whose hand-over tells of nothing that was done, reported or failed had nothing to do: the user only said
+    hello, or refused what the assistant proposed. It says nothing about the memories that it received.
+    """
     return (
         "WITH meant (id, into_id) AS (SELECT id, id FROM memories WHERE id IN"  # noqa: S608
         f" ({qmarks(ids)}) UNION SELECT memory_id, into_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)}))"
         " SELECT meant.into_id AS memory_id, s.session_id, min(s.at) AS at, max(coalesce(o.used, 0)) AS used,"
-        " coalesce(max(t.status), '') <> 'open' AS over"
+        f" max({_OVER} AND {_WORKED}) AS over, max({_OVER} AND {_CHANGED}) AS changed"
         " FROM meant CROSS JOIN surfaces AS s ON s.memory_id = meant.id"
         " LEFT JOIN surface_outcomes AS o ON o.surface_id = s.id LEFT JOIN sessions AS t ON t.id = s.session_id"
         f" WHERE s.event NOT IN ({qmarks(ASKED_FOR)}) GROUP BY 1, 2"

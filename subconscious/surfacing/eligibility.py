@@ -17,7 +17,7 @@ from subconscious.store.filters import Filter
 from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing.bound import is_repair
-from subconscious.surfacing.portfolio import MOST_UNHEEDED
+from subconscious.surfacing.portfolio import MOST_UNHEEDED, is_rule
 from subconscious.text.terms import STOP_WORDS
 from subconscious.text.vocabulary import IMPERATIVES
 
@@ -35,6 +35,9 @@ MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
 Each earlier response adds one session, up to MOST_PATIENCE: in some projects every second session needs the repair, in
 others few do.
 """
+
+MOST_FOLLOWED = 12
+"""A standing rule of the user is no longer shown after this many sessions that changed files without a response."""
 
 STATED_WORDS = 12
 """The number of a memory's first words that are looked for in a prompt: capture may have added the later ones."""
@@ -193,13 +196,18 @@ def is_heard(memory: Memory, known: Responses) -> bool:
     """Whether a memory may still be shown: it is pinned, or few sessions have received it without responding to it.
 
     Only the sessions since the latest response count. For a habit, all ended sessions that received it count, because
-    a session that follows the habit anyway shows no response to the memory.
+    a session that follows the habit anyway shows no response to the memory. Nothing shows either that a session follows
+    a standing rule of the user, above all one that forbids something: of these only sessions that changed files count,
+    and more of them.
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated
         return memory.pinned or known.unheeded < MOST_UNHEEDED_REPAIRS + min(MOST_PATIENCE, responses)
-    given = known.given if memory.extractor == PRACTISED else known.unheeded
-    return memory.pinned or given < MOST_UNHEEDED
+    if memory.extractor == PRACTISED:
+        return memory.pinned or known.given < MOST_UNHEEDED
+    if is_rule(memory) and is_standing(memory) and not is_for_one_task(memory):
+        return memory.pinned or known.followed < MOST_FOLLOWED
+    return memory.pinned or known.unheeded < MOST_UNHEEDED
 
 
 def fits_a_start(memory: Memory, sure: float) -> bool:

@@ -15,9 +15,11 @@ from subconscious.domain.model import Link, Memory, Origin
 from subconscious.framing.rules import Budget, compose
 from subconscious.recall.marks import WorktreeState
 from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions.handover import Handover
 from subconscious.store import links, memories, responses, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.surfacing.eligibility import MOST_FOLLOWED
 from subconscious.surfacing.portfolio import MOST_UNHEEDED, OF_ONE_SESSION, Group, choose
 from subconscious.surfacing.proactive import Prompt, surface_prompt
 from subconscious.surfacing.session_start import Start, surface_start
@@ -37,11 +39,15 @@ async def started(ctx: RecallContext, project: Project, session: str = "now", **
     return [hit.memory.id for hit in context.hits]
 
 
-async def over(database: Database, project: Project, session: str, at: float = NOON) -> None:
+async def over(
+    database: Database, project: Project, session: str, at: float = NOON, story: Handover | None = None
+) -> None:
     """Put a session on record that has ended."""
     async with database.write() as tx:
         await sessions.record_activity(tx, session, project.id, at, transcript="", cwd="/p")
         await sessions.end(tx, session, at, "ended", "other")
+        if story is not None:
+            await tx.execute("UPDATE sessions SET handover = ? WHERE id = ?", (story.to_json(), session))
 
 
 async def gave(database: Database, project: Project, session: str, memory_id: int, at: float = NOON) -> None:
@@ -89,7 +95,7 @@ async def test_a_fact_is_given_at_starts_for_two_days_and_then_where_it_belongs(
     assert await started(ctx, project, "on its branch", branch="glaze") == [rule, fact]
     assert await started(ctx, project, "about it", hints="the trailer is called Checkpoint") == [rule, fact]
     news = await store(database, project, "The kiln has a new door.", kind=kind, said_at=time() - 3600)
-    assert await started(ctx, project, "after it") == [news]  # three sessions left the rule unheeded
+    assert await started(ctx, project, "after it") == [rule, news]
 
 
 async def test_a_correction_that_was_repeated_leads(database: Database, project: Project) -> None:
@@ -272,13 +278,36 @@ async def test_what_another_has_taken_the_place_of_is_not_given(database: Databa
 
 async def test_what_three_sessions_left_unheeded_rests(database: Database, project: Project) -> None:
     ctx = make_mind(database)
-    rule = await store(database, project, rule_about("cents"), kind="preference")
+    choice = await store(database, project, "The ledger writes to Postgres.")
     for number in range(3):
-        assert await started(ctx, project, f"s{number}") == [rule]
+        assert await started(ctx, project, f"s{number}") == [choice]
         await over(database, project, f"s{number}", NOON + number)
     assert await started(ctx, project, "fourth") == []
-    await say_again(database, rule, "fifth")  # a response: the count begins anew
-    assert await started(ctx, project, "sixth") == [rule]
+    await say_again(database, choice, "fifth")  # a response: the count begins anew
+    assert await started(ctx, project, "sixth") == [choice]
+
+
+async def test_a_rule_rests_only_after_many_sessions_that_changed_files(database: Database, project: Project) -> None:
+    """A session that keeps to "never use floats for money" shows no use of it."""
+    ctx = make_mind(database)
+    rule = await store(database, project, rule_about("cents"), kind="preference")
+    for number in range(MOST_FOLLOWED + 2):
+        session = f"s{number}"
+        assert await started(ctx, project, session) == [rule]
+        done = "" if number % 5 == 4 else "edited ledger.py"  # every fifth session only answered a question
+        await over(database, project, session, NOON + number, Handover(asked="ledger?", done=done, reported="It adds."))
+    assert await started(ctx, project, "the next") == []
+
+
+async def test_sessions_without_work_say_nothing_about_what_they_were_given(
+    database: Database, project: Project
+) -> None:
+    ctx = make_mind(database)
+    choice = await store(database, project, "The ledger writes to Postgres.")
+    for number in range(5):
+        assert await started(ctx, project, f"s{number}") == [choice]
+        await over(database, project, f"s{number}", NOON + number, Handover(asked="hi again"))
+    assert await started(ctx, project, "the next") == [choice]
 
 
 async def test_a_session_that_still_runs_has_left_nothing_unheeded(database: Database, project: Project) -> None:
@@ -330,7 +359,7 @@ async def test_responses_are_told_apart(database: Database, project: Project) ->
         await tx.execute("UPDATE events SET at = ? WHERE action IN ('recur', 'violated')", (NOON - 10,))
     await gave(database, project, "unheeded", memory, NOON)
     found = (await responses.of_memories(database, [memory]))[memory]
-    assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1, given=3)
+    assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1, given=3, followed=1)
     listed = await surfaces.listing(database, memory_id=memory)
     told = await responses.of_surfaces(database, listed)
     assert dict(zip((one.session_id for one in listed), told, strict=True)) == {
