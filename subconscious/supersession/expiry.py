@@ -1,18 +1,23 @@
 """Finds the time limit in a statement's own words: "until Friday", "for the next three days". Does no I/O.
 
-Only words that limit the statement itself count. The date of an event ends nothing, and neither does anything that
-recurs ("every week until Friday").
+Only words that limit the statement itself count (``temporary.py``). The date of an event ends nothing, and neither does
+anything that recurs ("every week until Friday").
 """
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 
+from subconscious.supersession.temporary import Sort, limits
 from subconscious.text.due_dates import MONTHS, triggers_of, utc_seconds
 
 LETTERS = 600
 """The most characters of a statement that are read."""
+
+MOST_EXPRESSIONS = 8
+"""How many time expressions of one form are judged."""
 
 SPRINT_DAYS = 14
 """The longest duration of "this sprint", in days; most teams plan two weeks."""
@@ -21,7 +26,7 @@ SPRINT_DAYS = 14
 def ends_at(text: str, said_at: float) -> float | None:
     """Return the end of the last day on which a statement is valid, in epoch seconds; None if it names no time limit."""
     text = _written_out(text[:LETTERS])
-    if _RECURS.search(text) or _RETAINS.search(text) or not _MAY_END.search(text):
+    if _RETAINS.search(text) or not _MAY_END.search(text):
         return None
     said = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
     last = _last_day(text, said, said_at)
@@ -42,28 +47,28 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
         return datetime.fromtimestamp(max(dates), UTC).date()
     if days := _days_ahead(text):
         return said + timedelta(days=days)
-    if (day := _DAY_OF_MONTH.search(text)) and (found := _next_day(said, int(day["day"] or day["dotted"]))):
+    if (day := _limit(_DAY_OF_MONTH, text)) and (found := _next_day(said, int(day["day"] or day["dotted"]))):
         return found
-    if weekday := _UNTIL_WEEKDAY.search(text):
+    if weekday := _limit(_UNTIL_WEEKDAY, text):
         return said + timedelta(days=(_WEEKDAYS[weekday["weekday"].casefold()[:3]] - said.weekday()) % 7 or 7)
-    if month := _UNTIL_MONTH.search(text):
+    if month := _limit(_UNTIL_MONTH, text):
         return _around_month(said, MONTHS[month["month"][:3].casefold()], end=bool(month["end"]))
     return _end_of_period(text, said)
+
+
+def _limit(pattern: re.Pattern[str], text: str, sort: Sort = Sort.UNTIL) -> re.Match[str] | None:
+    """Return the first time expression of a pattern that limits what a text states."""
+    found = islice(pattern.finditer(text), MOST_EXPRESSIONS)
+    return next((one for one in found if limits(text, *one.span(), sort)), None)
 
 
 def _days_ahead(text: str) -> int:
     """Return how many days a limit such as "for the next two weeks" lasts; 0 if there is none."""
     for pattern in _AHEAD:
-        found = pattern.search(text)
-        if found and (found[0].casefold().startswith("for the next") or _limits(text)):
+        if found := _limit(pattern, text, Sort.AHEAD):
             count = _COUNTS.get(found["count"].casefold(), 0) or int(found["count"])
             return count * _UNIT_DAYS[found["unit"][:3].casefold()]
     return 0
-
-
-def _limits(text: str) -> bool:
-    """Whether a statement restricts something, and does not report what happened."""
-    return bool(_RESTRICTS.search(text)) and not _TELLS_OF_THE_PAST.search(text)
 
 
 def _next_day(said: date, day: int) -> date | None:
@@ -88,15 +93,14 @@ def _around_month(said: date, month: int, *, end: bool) -> date:
 
 def _end_of_period(text: str, said: date) -> date | None:
     for pattern, days in _SPANS:
-        if pattern.search(text) and _limits(text):
+        if _limit(pattern, text, Sort.PERIOD):
             return said + timedelta(days=days)
-    for pattern, unit in _PERIODS:
-        found = pattern.search(text)
-        if found and (any(found.groupdict().values()) or (_limits(text) and not _LASTS.search(text))):
+    for pattern, unit, sort in _PERIODS:
+        if _limit(pattern, text, sort) and not _LASTS.search(text):
             return _last_of(unit, said)
-    if _LASTS.search(text) or _TELLS_OF_THE_PAST.search(text):
+    if _LASTS.search(text):
         return None
-    return next((_last_of(unit, said) for pattern, unit in _DAYS if pattern.search(text)), None)
+    return next((_last_of(unit, said) for pattern, unit, sort in _DAYS if _limit(pattern, text, sort)), None)
 
 
 def _last_of(unit: str, said: date) -> date:
@@ -112,7 +116,9 @@ def _last_of(unit: str, said: date) -> date:
 
 def _is_an_end(words: str, text: str) -> bool:
     """Whether the date ``words`` limits the statement ``text``, as in "until Friday"; the date of an event does not."""
-    return bool(_UNTIL.match(words) or re.search(rf"\b(?:until|till) (?:the )?{re.escape(words)}", text, re.IGNORECASE))
+    until = "" if _UNTIL.match(words) else r"\b(?:until|till) (?:the )?"
+    spaced = r"\s+".join(map(re.escape, words.split()))
+    return _limit(_pattern(until + spaced), text) is not None
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -183,10 +189,6 @@ _AHEAD = (
     _pattern(rf"\bles {_COUNT} prochaine?s {_UNIT}"),
     _pattern(rf"\b(?:l[ao]s|n?[ao]s) (?:próxim[ao]s|siguientes) {_COUNT} {_UNIT}"),
 )
-_RECURS = _pattern(
-    r"\b(?:always|every|each|from \w+ (?:until|till)|between|wait(?:s|ing)? (?:until|till)|von \w+ bis|de \w+ à|"
-    r"immer|jede\w*|toujours|chaque|siempre|cada|sempre)\b"
-)
 _RETAINS = _pattern(r"\b(?:retain\w*|retention|aufbewahr\w*|aufzubewahren|conserver|conservar|guardar)\b")
 """Words of a rule that keeps something until a date: the rule itself goes on."""
 
@@ -212,62 +214,39 @@ _UNTIL_WEEKDAY = _pattern(
     r"vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|segunda|terça|quarta|quinta|sexta)\b"
 )
 _SPANS = (
-    (_pattern(r"\b(?:for|only|just) today\b|\btoday only\b|\b(?:for|rest of) (?:the|this) day\b"), 0),
-    (_pattern(r"\b(?:until|till|before) (?:the )?end of (?:the )?day\b"), 0),
+    (_pattern(r"\b(?:for|only|just) today\b(?!['\u2019])|\btoday only\b|\b(?:for|rest of) (?:the|this) day\b"), 0),
+    (_pattern(r"\b(?:until|till) (?:the )?end of (?:the )?day\b"), 0),
     (_pattern(r"\b(?:nur heute|heute nur|für heute|seulement aujourd'hui|solo hoy|por hoy|só hoje|por hoje)\b"), 0),
     (_pattern(r"\b(?:until|till) (?:tonight|this evening|noon|midnight)\b"), 0),
     (_pattern(r"\b(?:until|till) tomorrow\b|\bbis morgen\b|\bjusqu'à demain\b|\bhasta mañana\b|\baté amanhã\b"), 1),
 )
-_LIMITS = r"(?P<limits>\b(?:for|during|only|just|nur|für|pendant|solo|durante|só)\s+)?"
+_REST = r"\b(?:rest of (?:the |this )?|rest (?:der|des|dieser|dieses) )"
 _END = (
-    r"(?P<ends>\b(?:(?:rest of|(?:until|till|before) (?:the )?end of) (?:the |this )?"
-    r"|(?:rest|bis (?:zum )?ende) (?:der|des|dieser|dieses) |jusqu'à la fin d(?:e la|u) |hasta (?:el )?fin(?:al)? del? (?:la )?"
-    r"|até (?:o )?(?:fim|final) d[ao] ))"
+    r"\b(?:(?:until|till) (?:the )?end of (?:the |this )?|bis (?:zum )?ende (?:der|des|dieser|dieses) "
+    r"|jusqu'à la fin d(?:e la|u) |hasta (?:el )?fin(?:al)? del? (?:la )?|até (?:o )?(?:fim|final) d[ao] )"
 )
+_WEEK = r"week(?:end)?|woche|semaine|semana"
 _PERIODS = (
-    (_pattern(rf"{_LIMITS}\b(?:{_THIS} (?:week(?:end)?|woche|semaine|semana|fin de semana)|(?<=for )the week)\b|"
-              rf"{_END}(?:week(?:end)?|woche|semaine|semana)\b|\bthis week only\b|\b(?:over|for|during) the weekend\b"),
-     "week"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} sprint\b|{_END}sprints?\b"), "sprint"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} (?:month|monat|mois|mes|mês)\b|{_END}(?:month|monats|mois|mes|mês)\b"), "month"),
-    (_pattern(rf"{_LIMITS}\b{_THIS} (?:quarter|quartal|trimestre)\b|{_END}(?:quarter|quartals|trimestre)\b"), "quarter"),
-    (_pattern(rf"{_END}(?:year|jahres|año|ano)\b"), "year"),
+    (_pattern(rf"\b{_THIS} (?:{_WEEK}|fin de semana)\b(?!['\u2019])(?: only\b)?|(?<=for )the week\b|{_REST}(?:{_WEEK})\b"), "week",
+     Sort.PERIOD),
+    (_pattern(rf"{_END}(?:{_WEEK})\b"), "week", Sort.BOUND),
+    (_pattern(r"\b(?:over|for|during) the weekend\b"), "week", Sort.WEEKEND),
+    (_pattern(rf"\b{_THIS} sprint\b|{_REST}sprint\b"), "sprint", Sort.PERIOD),
+    (_pattern(rf"\b{_THIS} (?:month|monat|mois|mes|mês)\b|{_REST}(?:month|monats)\b"), "month", Sort.PERIOD),
+    (_pattern(rf"{_END}(?:month|monats|mois|mes|mês)\b"), "month", Sort.BOUND),
+    (_pattern(rf"\b{_THIS} (?:quarter|quartal|trimestre)\b|{_REST}(?:quarter|quartals)\b"), "quarter", Sort.PERIOD),
+    (_pattern(rf"{_END}(?:quarter|quartals|trimestre)\b"), "quarter", Sort.BOUND),
+    (_pattern(rf"{_REST}(?:year|jahres)\b"), "year", Sort.PERIOD),
+    (_pattern(rf"{_END}(?:year|jahres|año|ano)\b"), "year", Sort.BOUND),
 )  # fmt: skip
-_STOPS = (
-    r"(?:no|nobody|nothing|don['\u2019]?t|do not|skip|down|off|out|closed|frozen|freeze|away|sick|keine?n?|nichts|niemand|"
-    r"pas de|rien|nada|sem)"
-)
-_NOT_FROM = r"(?<!as of )(?<!since )(?<!until )(?<!till )(?<!from )(?<!starting )(?<!by )(?<!before )(?<!after )(?<!every )(?<!for )"
-_DAYS = tuple(
-    (
-        _pattern(
-            rf"(?:\A|[.;:!?] )(?:{when}),? (?:please |bitte )?(?:{_STOPS}|only|leave|hold)\b"
-            rf"|\b{_STOPS}\b[^.;!?]{{0,80}} {_NOT_FROM}\b(?:{when})(?!['\u2019\w])"
-        ),
-        unit,
-    )
-    for when, unit in (
-        ("today|tonight|heute|aujourd['\u2019]hui|hoy|hoje", "today"),
-        ("tomorrow|demain|amanhã", "tomorrow"),
-        ("next week|nächste woche|la semaine prochaine|la próxima semana|na próxima semana", "next week"),
-    )
-)
-"""A restriction together with words for a day or the next week: "nobody pushes to main today"."""
-
+_DAYS = (
+    (_pattern(r"\b(?:today|tonight|heute|aujourd['\u2019]hui|hoy|hoje)(?!['\u2019\w])"), "today", Sort.DAY),
+    (_pattern(r"\b(?:tomorrow|demain|amanhã)(?!['\u2019\w])"), "tomorrow", Sort.LATER),
+    (_pattern(r"\b(?:next week|nächste woche|la semaine prochaine|la próxima semana|próxima semana)(?!['\u2019\w])"), "next week",
+     Sort.LATER),
+)  # fmt: skip
 _DAYS_LATER = {"today": 0, "tomorrow": 1, "sprint": SPRINT_DAYS}
 _LASTS = _pattern(
     r"\b(?:any ?more|no longer|nowadays|n?ever|from (?:now|today|tomorrow|next|this)|mehr|nie|plus|jamais|más|nunca|mais)\b"
 )
 """Words that show that a restriction has no end: "from next week on no deploys"."""
-
-_RESTRICTS = _pattern(
-    r"\b(?:no|not|don't|dont|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|pause|stop|wait|"
-    r"leave (?:[\w-]+ ){1,4}(?:out|alone|off|as)|down|off|away|closed|locked|broken|sick|vacation|holiday|unavailable|"
-    r"kein\w*|nicht|nur|nichts|pas|rien|seulement|nada|solo|sin|sem|não|só|nenhum\w*|rest)\b"
-)
-"""Words of rules: "this week" limits a rule. In other statements, it says when something happens."""
-
-_TELLS_OF_THE_PAST = _pattern(
-    r"\b(?:decided|moved|switched|migrated|shipped|released|learned|found|fixed|merged|changed|was|were|did|had|entschieden|"
-    r"haben|décidé|decidimos|mudamos)\b"
-)
