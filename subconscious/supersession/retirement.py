@@ -381,7 +381,12 @@ async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, ac
 
 
 def has_ended(memory: Memory, now: float) -> bool:
-    """Whether the time limit in a memory's own words has passed: "until Friday", "this week"."""
+    """Whether the time limit in a memory's own words has passed: "until Friday", "this week".
+
+    What a person pinned does not end by a reading of its words.
+    """
+    if memory.pinned:
+        return False
     return (end := ends_at(memory.content, memory.said_at)) is not None and end <= now
 
 

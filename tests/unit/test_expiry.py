@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from subconscious.supersession.expiry import ends_at
+from subconscious.supersession.retirement import has_ended
+from tests.support.values import make_memory
 
 SAID = datetime(2026, 5, 13, 10, 0, tzinfo=UTC)
 """A Wednesday."""
@@ -194,3 +197,10 @@ def test_a_day_that_not_every_month_has_is_the_next_one(text: str, said: datetim
     end = ends_at(text, said.timestamp())
     assert end is not None
     assert str((datetime.fromtimestamp(end, UTC) - timedelta(days=1)).date()) == day
+
+
+def test_what_a_person_pinned_does_not_end() -> None:
+    memory = make_memory("no deploys until friday")
+    later = memory.said_at + timedelta(days=8).total_seconds()
+    assert has_ended(memory, later)
+    assert not has_ended(replace(memory, pinned=True), later)
