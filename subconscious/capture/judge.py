@@ -65,7 +65,10 @@ _YES = re.compile(r"\W*(?:yes|yep|yeah|ok(?:ay)?|sure|right|ja|oui|s[i\u00ed]|si
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A typed sentence with its context: the other sentences of its message, and the assistant's text before it."""
+    """A typed sentence with its context: the other sentences of its message, and the assistant's text before it.
+
+    ``option`` is the sentence with the text of the option that it picks by number, which is judged in its place.
+    """
 
     text: str
     before: str = ""
@@ -73,6 +76,12 @@ class Spoken:
     count: int = 1
     previous: str = ""
     interrupted: bool = False
+    option: str = ""
+
+    @property
+    def meant(self) -> str:
+        """The text to judge."""
+        return self.option or self.text
 
 
 class Opinion(NamedTuple):
@@ -92,7 +101,7 @@ class Features(NamedTuple):
 
 def features(spoken: Spoken) -> Features:
     """Return the features of a sentence, without its vector."""
-    text = plain(spoken.text)
+    text = plain(spoken.meant)
     hashed = [*_scaled(_grams(text), GRAMS, 0), *_scaled(_words(text, spoken), WORDS, GRAMS)]
     return Features([place for place, _ in hashed], [value for _, value in hashed], structure(spoken))
 
@@ -129,7 +138,7 @@ def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, flo
 
 def structure(spoken: Spoken) -> list[float]:
     """Return the features of a sentence's shape and position: always the same number of values, on a similar scale."""
-    text, words = spoken.text[:LONGEST], spoken.text[:LONGEST].split()
+    text, words = spoken.meant[:LONGEST], spoken.meant[:LONGEST].split()
     offered = bool(spoken.before and _OFFER.search(spoken.before[-300:]))
     short = len(words) <= 6
     return [
@@ -167,7 +176,7 @@ def context(spoken: Spoken) -> str:
 def is_answer(spoken: Spoken) -> bool:
     """Whether a sentence is a short reply to the assistant, which says little without the assistant's text."""
     first = len(spoken.previous.split()) <= FEW_WORDS
-    return bool(spoken.before) and first and len(spoken.text.split()) <= MOST_WORDS_OF_AN_ANSWER
+    return bool(spoken.before) and first and len(spoken.meant.split()) <= MOST_WORDS_OF_AN_ANSWER
 
 
 class Model:
@@ -182,11 +191,11 @@ class Model:
         by_words = self._score("words", seen)
         if embedder is None or by_words < HOPELESS:
             return self._opinion("words", seen, by_words)
-        meaning = embedder.embed([plain(spoken.text)])[0]
+        meaning = embedder.embed([plain(spoken.meant)])[0]
         linear = self._score("both", seen, meaning)
         if linear < UNLIKELY:
             return self._opinion("both", seen, linear, meaning)
-        read = read_on(embedder.middle(plain(spoken.text), context(spoken)))
+        read = read_on(embedder.middle(plain(spoken.meant), context(spoken)))
         share = float(self._table["share"])
         scale = "answer" if is_answer(spoken) else "joint"
         return self._opinion(scale, seen, (1 - share) * linear + share * read, meaning)

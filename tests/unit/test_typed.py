@@ -202,6 +202,62 @@ def test_a_numbered_answer_takes_the_question_with_its_number() -> None:
     assert "active session" in found.content
 
 
+STORES = "Two stores fit:\n\n1. SQLite: one file.\n2. Postgres: many writers.\n\nWhich one do you want?"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("2", ""),
+        ("2 pls", ""),
+        ("option 2", ""),
+        ("the second", ""),
+        ("ok, go with the second one", ""),
+        ("ok. 2 pls", ""),
+        ("die zweite bitte", ""),
+        ("le deuxi\u00e8me", ""),
+        ("opci\u00f3n 2", ""),
+        ("a segunda", ""),
+        ("2 but only in prod", " but only in prod"),
+        ("2, we have it already", ", we have it already"),
+    ],
+)
+def test_the_number_of_an_option_stands_for_its_text(text: str, rest: str, embedder: LocalEmbedder) -> None:
+    said = turn(text, before=STORES)
+    (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert found.content == f"Postgres: many writers{rest} (asked: Two stores fit: Which one do you want?)"
+    assert found.evidence.quote in text
+    assert found.raw_confidence >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("2", "How many retries should the client do by default?"),
+        ("2", "I changed:\n1. the parser\n2. the lexer\n\nAll tests pass."),
+        ("2", "I changed:\n1. the parser\n2. the lexer\n\nWant me to push?"),
+        ("2", "I can:\n1. mend the test\n2. refactor the parser\n\nWhat should I do next?"),
+        ("2", "Questions:\n1. Do we keep the old endpoint?\n2. How many workers?\n3. Where do logs go?"),
+        ("3", STORES),
+        ("1 and 2", STORES),
+        ("2, 1", STORES),
+        ("not 2", STORES),
+        ("2 retries", STORES),
+        ("the second one is wrong", STORES),
+        ("tell me more about 2", STORES),
+        ("a good idea", STORES),
+    ],
+)
+def test_other_numbers_pick_no_option(text: str, before: str) -> None:
+    assert not any(one.option for one in typed.spoken(turn(text, before=before)))
+
+
+def test_the_last_list_has_the_options() -> None:
+    before = f"I changed:\n1. the parser\n2. the lexer\n3. the docs\n\n{STORES}"
+    (one,) = typed.spoken(turn("2", before=before))
+    assert one.option == "Postgres: many writers"
+
+
 def test_a_statement_without_a_question_is_no_answer_to_what_was_being_done() -> None:
     assert answered("the trailer of a checkpoint is called Checkpoint", "I fetched twice. It works.").count("(") == 0
     assert "rounded half up" in answered("bankers rounding!", "I rounded half up. Let me run the tests:")

@@ -92,7 +92,7 @@ def begins_back(text: str) -> bool:
 
 def replies(text: str, before: str) -> bool:
     """Whether the first sentence of a message leaves out its subject, because the assistant had just named it."""
-    said = _said(before)
+    said = sentences_in(before)
     asked = bool(said) and said[-1].endswith(("?", "\uff1f"))
     return _refers_back(text) or (asked and (_is_brief(text) or bool(_ANAPHOR.search(text))))
 
@@ -126,7 +126,7 @@ def _numbered(number: str, before: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class Choice:
     """An option that the assistant offered: its name ("b"), its text, and where both are in the message."""
 
     name: str
@@ -137,7 +137,7 @@ class _Choice:
 
 def _picked(text: str, before: str) -> str:
     """Return the option that a reply picks by letter, number or position, with what it is about; "" for none."""
-    options = _options(before)
+    options = options_in(before)
     if not options:
         return ""
     ordinal = _ORDINAL.search(text)
@@ -148,14 +148,15 @@ def _picked(text: str, before: str) -> str:
     return next((_offered(one, options, before) for one in options if one.name == name), "")
 
 
-def _options(before: str) -> list[_Choice]:
-    """Return the options in a message: from "a" or 1 on, each named after the one before it."""
+def options_in(before: str) -> list[Choice]:
+    """Return the last options in a message: from "a" or 1 on, each named after the one before it."""
     options = []
     for found in _OPTION.finditer(before):
         said = split(_SENTENCE, found["text"])[0]
         start, end = found.start() + (found[0][0] in ",;:"), found.start("text") + len(said)
-        options.append(_Choice(found["name"].casefold(), plain(said).strip(" ."), start, end))
-    first = next((at for at, one in enumerate(options) if one.name in {"a", "1"}), None)
+        options.append(Choice(found["name"].casefold(), plain(said).strip(" ."), start, end))
+    begun = [at for at, one in enumerate(options) if one.name in {"a", "1"}]
+    first = next((at for at in reversed(begun) if at + 1 < len(options)), begun[0] if begun else None)
     if first is None:
         return options
     ordered = [options[first]]
@@ -174,7 +175,7 @@ def _name_in(text: str) -> str:
     return ""
 
 
-def _offered(option: _Choice, options: list[_Choice], before: str) -> str:
+def _offered(option: Choice, options: list[Choice], before: str) -> str:
     """Return an option's text, with the question or the beginning of the sentence that offers it."""
     text = option.text
     if _ANAPHOR.search(text) and option is not options[0]:  # "a) keep the retries in the client, b) move them"
@@ -185,25 +186,25 @@ def _offered(option: _Choice, options: list[_Choice], before: str) -> str:
 
 def _with_question(text: str, ahead: str, offer: str, behind: str) -> str:
     """Return an option's text with the question in the text ahead of the options or behind them."""
-    lead = next((one for one in reversed(_said(ahead)) if has_letters(one)), "").strip("*( ")
+    lead = next((one for one in reversed(sentences_in(ahead)) if has_letters(one)), "").strip("*( ")
     if lead and lead[-1] not in ":?.!," and not offer.startswith("\n"):  # "shall I use a) Redis or b) NATS?"
         return f"{lead} {text}{'?' * behind.startswith('?')}"
-    said = _said(behind.lstrip("?.! "))
-    questions = (one for one in (lead, *said) if one.endswith("?") and _is_telling(one))
-    introduction = lead if lead.endswith(":") and _is_telling(lead) else ""
+    said = sentences_in(behind.lstrip("?.! "))
+    questions = (one for one in (lead, *said) if one.endswith("?") and is_telling(one))
+    introduction = lead if lead.endswith(":") and is_telling(lead) else ""
     if before := next(questions, introduction):
         return f"{before} {text}"
     return f"{text} {said[0]}" if said and said[0][0].islower() else text  # the sentence goes on after its list
 
 
-def _is_telling(said: str) -> bool:
+def is_telling(said: str) -> bool:
     """Whether the words around options name a subject, unlike "Two ways:" or "Which one?"."""
     return any(word.casefold() not in _OF_A_CHOICE for word in wording.content_words(said))
 
 
 def question_of(before: str) -> str:
     """Return the assistant's last question, with the sentence before it if the question has few content words."""
-    said = _said(before)
+    said = sentences_in(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
     if at is None:
         return ""
@@ -215,7 +216,7 @@ def question_of(before: str) -> str:
 
 def _stated(before: str) -> str:
     """Return the assistant's last sentence that states or proposes something; "" if there is none."""
-    told = next((one for one in reversed(_said(before)) if _states(one)), "")
+    told = next((one for one in reversed(sentences_in(before)) if _states(one)), "")
     return wording.shorten(told, LONGEST_REFERENCE)
 
 
@@ -227,6 +228,6 @@ def _states(said: str) -> bool:
     )
 
 
-def _said(before: str) -> list[str]:
+def sentences_in(before: str) -> list[str]:
     """Return the assistant's last sentences, each on one line."""
     return [wording.squeeze(plain(one)) for one in split(_SENTENCE, before[-2000:]) if one.strip()]

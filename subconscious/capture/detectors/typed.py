@@ -15,6 +15,7 @@ from itertools import zip_longest
 from subconscious.capture import judge
 from subconscious.capture.detectors import corrections, stated
 from subconscious.capture.detectors.completeness import is_complete
+from subconscious.capture.detectors.picks import pick_in
 from subconscious.capture.detectors.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
 from subconscious.capture.kernel import leans
@@ -177,9 +178,16 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
             count=len(said),
             previous=said[at - 1] if at else "",
             interrupted=turn.after_interrupt,
+            option=_option(sentence, turn.before, said[at - 1] if at else ""),
         )
         for at, sentence in enumerate(said)
     ]
+
+
+def _option(sentence: str, before: str, previous: str) -> str:
+    """Return a sentence with the text of the option that it picks; "" if it picks none, or is not a message's reply."""
+    pick = pick_in(sentence, before) if len(previous.split()) <= judge.FEW_WORDS else None
+    return "" if pick is None else pick.text
 
 
 def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
@@ -217,7 +225,7 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
     content = _alone(one, wording.squeeze(quote))
     return Candidate(
         kind=kind,
-        summary=cue.summary if cue is not None else wording.summary(content),
+        summary=cue.summary if cue is not None and not one.option else wording.summary(content),
         content=content,
         evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
         origin=turn.origin,
@@ -268,6 +276,8 @@ def _corrects(turn: Turn) -> bool:
 
 def _alone(one: judge.Spoken, text: str) -> str:
     """Return a sentence together with the earlier sentence or question without which it is unclear."""
+    if one.option and (pick := pick_in(one.text, one.before)):
+        return f"{pick.text} (asked: {pick.question})"
     text = _direct(text)
     number = _NUMBER.search(one.previous)
     if number and one.before:
