@@ -24,6 +24,9 @@ _BEGINS_ELSEWHERE = re.compile(
 )
 """A pattern of a beginning that refers to an earlier sentence."""
 
+_CLEAR = re.compile(rf"\W*this (?:{_PLACES}|{_PERIODS})\b", re.IGNORECASE)
+"""A beginning with "this" that refers to no earlier sentence."""
+
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
 """A pattern of a contrast ("it's not X, it's Y"), which is clear without the earlier sentence."""
 
@@ -69,6 +72,11 @@ def without_announcement(text: str) -> str:
     if rest == text or len(rest.split()) < FEWEST_LEFT or _BEGINS_ELSEWHERE.match(rest):
         return text
     return rest[:1].upper() + rest[1:] if rest.split(" ", 1)[0].isalpha() else rest
+
+
+def begins_clearly(text: str) -> bool:
+    """Whether a statement begins with "this week", "this project" or the like."""
+    return bool(_CLEAR.match(text))
 
 
 def unclear(text: str) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from subconscious.capture import judge
 from subconscious.capture.detectors import typed
+from subconscious.capture.detectors.reactions import is_reaction
 from subconscious.capture.detectors.references import answered
 from subconscious.domain.model import Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
@@ -200,6 +201,61 @@ def test_a_numbered_answer_takes_the_question_with_its_number() -> None:
     one = judge.Spoken("left most, and no fourth lane is drawn", before=LIST, place=1, previous="1. no line, 2.")
     (found,) = typed.extract([turn(f"{one.previous} {one.text}", before=LIST)], {one: judge.Opinion(0.95, "rule")})
     assert "active session" in found.content
+
+
+def contents(text: str, *, before: str = "") -> list[str]:
+    """Return what is kept of a message if the judge finds every sentence worth keeping that says something."""
+    said = turn(text, before=before)
+    kept = {one: judge.Opinion(0.0 if is_reaction(one.text) else 0.95, "rule") for one in typed.spoken(said)}
+    return [one.content for one in typed.extract([said], kept)]
+
+
+LEAFLET = "I added leaflet to web/package.json, and the map renders."
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("ok this one is fine. and use pnpm in web/, never npm", "use pnpm in web/, never npm"),
+        ("nice. this week no pushes to main, demo is on friday", "this week no pushes to main, demo is on friday"),
+        ("ok good. but never use moment.js", "never use moment.js"),
+        ("super. und die tests laufen immer mit -race", "die tests laufen immer mit -race"),
+        ("merci, parfait. et toujours les commits en anglais", "toujours les commits en anglais"),
+        ("vale. nunca uses npm aqu\u00ed", "nunca uses npm aqu\u00ed"),
+        ("good tests are short. and fast", "good tests are short. and fast"),
+        ("nice. keep it like that", f"keep it like that (replying to: {LEAFLET})"),
+    ],
+)
+def test_a_reaction_is_not_kept_with_the_sentence_after_it(text: str, kept: str) -> None:
+    assert contents(text, before=LEAFLET)[-1] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("run the tests w cargo nextest, always. and dont add a dependency without asking me", True),
+        ("never commit to main. always open a pr", True),
+        ("benutze pnpm f\u00fcr alles. und schreibe commits auf englisch", True),
+        ("always use uv. never pip", False),
+        ("don't mock the database. use testcontainers instead", False),
+        ("run the linter before each commit. and fix what it reports", False),
+        ("use conventional commits. and keep the subject under 50 chars", False),
+        ("we deploy with fly. and the region is ams", False),
+    ],
+)
+def test_two_rules_of_one_message_are_two_statements(text: str, apart: bool) -> None:
+    assert (len(contents(text)) == 2) is apart
+    assert apart or contents(text)[-1] == text
+
+
+def test_a_question_that_only_asks_for_approval_adds_nothing() -> None:
+    before = "Postgres it is. I will use diesel for the queries. Okay?"
+    assert answered("yes but with sqlx, diesel annoys me", before).endswith(
+        "(replying to: I will use diesel for the queries.)"
+    )
+    assert answered("yes but with sqlx", "Shall I use diesel for the queries? Okay?").endswith(
+        "(asked: Shall I use diesel for the queries?)"
+    )
 
 
 STORES = "Two stores fit:\n\n1. SQLite: one file.\n2. Postgres: many writers.\n\nWhich one do you want?"

@@ -99,6 +99,13 @@ _BACK = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"[.!?]\s+")
+_POINTS = re.compile(
+    r"\b(?:there|that|this|here|dort|da|dabei|l\u00e0|cela|\u00e7a|all\u00ed|ah\u00ed|eso|isso|l\u00e1"
+    r"|instead|too|either|otherwise|stattdessen|sonst|plut\u00f4t|sinon)\b",
+    re.IGNORECASE,
+)
+"""Words that may stand for something in another sentence."""
+
 _CLAUSE_END = re.compile(r"[,.;:!](?=\s)")
 _SHORT_CLAUSE = 3
 """The maximum number of words of an opening clause that answers before the reasons: "vault, path kv/geo"."""
@@ -171,6 +178,12 @@ def _is_routine(question: str) -> bool:
     """Whether a question is only about the next step of the work."""
     words = {stem(word) for word in _WORD.findall(question.casefold())}
     return not words.isdisjoint(_ROUTINE) and _subjects(question) <= _ROUTINE
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text is a rule that is clear alone: it has no pronoun, and enough words after "always" or its verb."""
+    rule = None if _is_elliptic(text) or _BACK.search(text) or _POINTS.search(text) else _RULE.match(text)
+    return rule is not None and len(_telling(text[rule.end() :])) >= (_RULE_WORDS if rule["cue"] else _RULE_WORDS + 1)
 
 
 def _is_elliptic(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from subconscious.capture.detectors.reactions import is_reaction
 from subconscious.capture.narration import is_narration
 from subconscious.capture.passages import plain
 from subconscious.text import wording
@@ -206,6 +207,8 @@ def question_of(before: str) -> str:
     """Return the assistant's last question, with the sentence before it if the question has few content words."""
     said = sentences_in(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
+    if at is not None and is_reaction(said[at]):  # "Okay?" asks nothing: what it is about does
+        at = at - 1 if at and said[at - 1].endswith(("?", "\uff1f")) else None
     if at is None:
         return ""
     named = len(wording.content_words(said[at])) >= _FEW_WORDS

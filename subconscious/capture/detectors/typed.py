@@ -14,14 +14,16 @@ from itertools import zip_longest
 
 from subconscious.capture import judge
 from subconscious.capture.detectors import corrections, stated
-from subconscious.capture.detectors.completeness import is_complete
+from subconscious.capture.detectors.completeness import is_complete, is_rule
 from subconscious.capture.detectors.picks import pick_in
+from subconscious.capture.detectors.reactions import is_reaction
 from subconscious.capture.detectors.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
 from subconscious.capture.kernel import leans
 from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Turn
 from subconscious.text import wording
 from subconscious.text.sentences import sentences
+from subconscious.text.standalone import begins_clearly
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
 """The judge's results with the embedder, by sentence. Sentences that are missing here are judged by words alone."""
@@ -80,6 +82,14 @@ CUED_KINDS = frozenset(("blocker", "dead_end"))
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
 """The number of a list item, at the end of the text before a sentence: "1. the first, 2. both"."""
+
+_CONNECTIVE = re.compile(
+    r"\A\W*(?:(?:and|also|plus|oh|und|auch|et|aussi|y|e|tamb(?:i\u00e9|\u00e9)[nm]|ah)\b[\s,:]*)+", re.IGNORECASE
+)
+"""Words at the beginning of a sentence that only say that another one comes before it."""
+
+_CONTRARY = re.compile(r"\A\W*(?:but|aber|mais|pero|mas)\b[\s,]*", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 
 _WISH = re.compile(
     r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
@@ -282,20 +292,30 @@ def _alone(one: judge.Spoken, text: str) -> str:
     number = _NUMBER.search(one.previous)
     if number and one.before:
         return answered(text, one.before, number[1])
+    previous = one.previous
+    if previous and (is_reaction(previous) or _are_two_rules(previous, text)):
+        text, previous = _CONNECTIVE.sub("", _CONTRARY.sub("", text)), ""
+        if is_rule(text):
+            return text
     complete = is_complete(text, one.before)
     reply = not complete and (
         judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
     )
-    dependent = leans(text) or is_dependent(text) or reply or begins_back(text)
-    if one.previous and (dependent or _is_remark(one.previous)):
-        whole = f"{_ended(wording.squeeze(one.previous))} {text}"
+    dependent = reply or ((leans(text) or is_dependent(text) or begins_back(text)) and not begins_clearly(text))
+    if previous and (dependent or _is_remark(previous)):
+        whole = f"{_ended(wording.squeeze(previous))} {text}"
         added = len(whole) <= LONGEST_STATEMENT
         text = whole if added else text
         # The added sentence may itself refer to the assistant's message: "option 1 ..., since that is ..."
-        dependent = reply or (added and is_dependent(one.previous) and not is_complete(one.previous, one.before))
+        dependent = reply or (added and is_dependent(previous) and not is_complete(previous, one.before))
     elif complete:
         return text
     return answered(text, one.before) if one.before and dependent else text
+
+
+def _are_two_rules(previous: str, text: str) -> bool:
+    """Whether two sentences are rules that are clear without each other; a number may be about the rule before it."""
+    return all(is_rule(_CONNECTIVE.sub("", one)) for one in (previous, text)) and not _DIGIT.search(text)
 
 
 def _direct(text: str) -> str:
