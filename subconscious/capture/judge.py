@@ -67,7 +67,8 @@ _YES = re.compile(r"\W*(?:yes|yep|yeah|ok(?:ay)?|sure|right|ja|oui|s[i\u00ed]|si
 class Spoken:
     """A typed sentence with its context: the other sentences of its message, and the assistant's text before it.
 
-    ``option`` is the sentence with the text of the option that it picks by number, which is judged in its place.
+    ``reworded`` is judged in place of the sentence: with the text of the option that it picks by number, or without
+    "on this branch". ``branch`` is the branch that the sentence is for, "" if it is for all.
     """
 
     text: str
@@ -76,12 +77,13 @@ class Spoken:
     count: int = 1
     previous: str = ""
     interrupted: bool = False
-    option: str = ""
+    reworded: str = ""
+    branch: str = ""
 
     @property
     def meant(self) -> str:
         """The text to judge."""
-        return self.option or self.text
+        return self.reworded or self.text
 
 
 class Opinion(NamedTuple):

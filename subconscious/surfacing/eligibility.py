@@ -18,6 +18,7 @@ from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing.bound import is_repair
 from subconscious.surfacing.portfolio import MOST_UNHEEDED, is_rule
+from subconscious.text.branch_scope import branch_of
 from subconscious.text.terms import STOP_WORDS
 from subconscious.text.vocabulary import IMPERATIVES
 
@@ -174,6 +175,8 @@ def is_for_its_branch(memory: Memory) -> bool:
     """
     if memory.pinned or memory.branch in MAIN_BRANCHES or memory.origin is not Origin.USER:
         return False
+    if branch_of(memory.content):
+        return True
     said = memory.content.partition(_ANSWERS)[0].casefold()
     name = memory.branch.rpartition("/")[2].casefold()
     pieces = _PARTS.findall(name)
@@ -183,6 +186,12 @@ def is_for_its_branch(memory: Memory) -> bool:
     parts = {piece for piece in pieces if len(piece) > 2 and piece not in _GENERAL_PARTS}
     named = {part for found in _FOR_WORK.findall(said) for part in _PARTS.findall(" ".join(found))}
     return not named.isdisjoint(parts)
+
+
+def is_of_another_branch(memory: Memory, branch: str) -> bool:
+    """Whether a user's statement begins with the branch that it is for, and ``branch`` is another one or unknown."""
+    own = branch_of(memory.content) if memory.origin is Origin.USER and not memory.pinned else ""
+    return own not in ("", branch)
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:

@@ -30,6 +30,7 @@ from subconscious.surfacing.eligibility import (
     is_for_its_branch,
     is_for_one_task,
     is_heard,
+    is_of_another_branch,
     is_standing,
     step_order,
     unasked,
@@ -89,7 +90,7 @@ class _Weighed:
 
 async def chosen(ctx: RecallContext, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
     """Return the memories that a session starts with, in order. ``due`` are memories with a date that has come."""
-    due = [hit for hit in due if _may_be_given(hit, work)]
+    due = [hit for hit in due if _may_be_given(hit, work) and not is_of_another_branch(hit.memory, work.branch)]
     due_ids = {hit.memory.id for hit in due}
     weighed = await _weigh(ctx, work, due_ids)
     most = ctx.settings.start_memories
@@ -114,7 +115,7 @@ async def _weigh(ctx: RecallContext, work: Work, due: Collection[int]) -> _Weigh
         for number, memory in listed.items()
     }
     fit = [hit for number, hit in found.items() if number not in {*gone, *due} and _may_be_given(hit, work)]
-    fit = [hit for hit in fit if not _is_for_unmerged_branch(ctx, hit.memory, work.branch)]
+    fit = [hit for hit in fit if not _is_for_other_branch(ctx, hit.memory, work.branch)]
     kept = {hit.memory.id: hit for hit in await fit_to_start(ctx, fit, work.project_id)}
     known = await responses.of_memories(ctx.database, list(kept)) if ctx.settings.feedback else {}
     hits = {number: _with_priority(hit, known.get(number, NONE)) for number, hit in kept.items()}
@@ -142,8 +143,10 @@ def _may_be_given(hit: Hit, work: Work) -> bool:
     return not (work.late and memory.session_id == work.session_id)
 
 
-def _is_for_unmerged_branch(ctx: RecallContext, memory: Memory, branch: str) -> bool:
-    """Whether a memory is for the work on another branch that is not merged into ``branch``."""
+def _is_for_other_branch(ctx: RecallContext, memory: Memory, branch: str) -> bool:
+    """Whether a memory is for another branch only, or for the work on one that is not merged into ``branch``."""
+    if is_of_another_branch(memory, branch):
+        return True
     return (memory.id, branch) in ctx.worktree_state.apart and is_for_its_branch(memory)
 
 

@@ -33,6 +33,7 @@ from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
 from subconscious.surfacing.eligibility import (
+    is_of_another_branch,
     is_stated_in,
     told_elsewhere,
     unasked,
@@ -272,7 +273,8 @@ async def _give(
 ) -> rules.Context:
     """Apply the limits, render the remaining memories, and record them as received before they are sent."""
     chosen, seen = limits(ctx, occasion.event), known.ordinary
-    in_force = await holding_hits(ctx, [*hits, *beside.bound], occasion.project_id)
+    here = [hit for hit in (*hits, *beside.bound) if not is_of_another_branch(hit.memory, occasion.branch)]
+    in_force = await holding_hits(ctx, here, occasion.project_id)
     elsewhere = await told_elsewhere(ctx, in_force)
     bound_ids = {hit.memory.id for hit in beside.bound}
     ordinary = [hit for hit in in_force if hit.memory.id not in bound_ids]

@@ -192,6 +192,15 @@ async def test_a_rule_for_the_work_on_an_unmerged_branch_is_given_on_that_branch
     assert await started(ctx, project, "perhaps merged", branch="main") == [rule]
 
 
+async def test_a_rule_that_names_its_branch_is_given_on_that_branch_alone(database: Database, project: Project) -> None:
+    said = "On the branch feat/x: never touch migrations"
+    rule = await store(database, project, said, kind="preference", branch="feat/x")
+    ctx = make_mind(database)
+    assert await started(ctx, project, "main", branch="main") == []
+    assert await started(ctx, project, "other", branch="fix/y") == []
+    assert await started(ctx, project, "own", branch="feat/x") == [rule]
+
+
 async def test_a_pinned_rule_of_an_unmerged_branch_is_given_everywhere(database: Database, project: Project) -> None:
     rule = await store(database, project, OF_ITS_BRANCH[1][1], kind="preference", branch="perf", pinned=True)
     apart = replace(make_mind(database), worktree_state=WorktreeState(apart=frozenset({(rule, "main")})))

@@ -202,6 +202,15 @@ async def test_a_short_message_settles_whether_a_statement_in_it_replaces_anothe
     assert repeats.in_doubt == ({} if replaced else {NEW: old})
 
 
+@pytest.mark.parametrize("answer", [Relation.SAME, Relation.REPLACES, Relation.MAY_REPLACE])
+async def test_a_rule_for_one_branch_neither_repeats_nor_replaces_one_for_all(
+    database: Database, project: Project, answer: Relation
+) -> None:
+    old = await store(database, project, OLD)
+    scoped = said(f"On the branch feat/x: {NEW}")
+    assert await relating.related(mind_of(database, [old], answer), scoped, project.id, []) == relating.Related()
+
+
 async def test_what_is_far_from_it_is_not_asked_about(database: Database, project: Project) -> None:
     old = await store(database, project, OLD, origin=Origin.USER)
     ctx = mind_of(database, [old], Relation.MAY_REPLACE)

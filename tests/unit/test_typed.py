@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy
 import pytest
 from hypothesis import given, settings
@@ -248,6 +250,52 @@ def test_two_rules_of_one_message_are_two_statements(text: str, apart: bool) -> 
     assert apart or contents(text)[-1] == text
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (
+            "for this branch only dont touch migrations/, marie is rewriting them",
+            "dont touch migrations/, marie is rewriting them",
+        ),
+        ("on this branch dont touch migrations/", "dont touch migrations/"),
+        ("dont touch migrations/ on this branch", "dont touch migrations/"),
+        ("never push to origin on this branch, tomas rebases it", "never push to origin, tomas rebases it"),
+        ("auf diesem branch immer npm statt pnpm nutzen", "immer npm statt pnpm nutzen"),
+        ("sur cette branche on ne touche pas au schema", "on ne touche pas au schema"),
+        ("en esta rama no toques las migraciones", "no toques las migraciones"),
+        ("nesta branch nunca mexa nas migrations", "nunca mexa nas migrations"),
+    ],
+)
+def test_a_rule_for_this_branch_names_it(text: str, rule: str, embedder: LocalEmbedder) -> None:
+    said = replace(turn(text), branch="feat/x")
+    (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert found.content == f"On the branch feat/x: {rule}"
+    assert found.raw_confidence >= 0.9
+
+
+@pytest.mark.parametrize("branch", ["", "HEAD", "main", "an odd name"])
+def test_a_rule_for_a_branch_without_a_name_of_its_own_stays_as_it_is(branch: str) -> None:
+    said = replace(turn("for this branch only dont touch migrations/"), branch=branch)
+    assert [(one.reworded, one.branch) for one in typed.spoken(said)] == [("", "")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "merge main into this branch",
+        "fix the tests on this branch",
+        "why does the build fail on this branch",
+        "create a pr for this branch",
+        "commit on this branch",
+        "is there anything left to do on this branch?",
+        "the ci on this branch is red",
+    ],
+)
+def test_a_task_on_this_branch_is_no_rule_for_it(text: str, embedder: LocalEmbedder) -> None:
+    said = replace(turn(text), branch="feat/x")
+    assert typed.extract([said], judge.opinions(typed.spoken(said), embedder)) == []
+
+
 def test_a_question_that_only_asks_for_approval_adds_nothing() -> None:
     before = "Postgres it is. I will use diesel for the queries. Okay?"
     assert answered("yes but with sqlx, diesel annoys me", before).endswith(
@@ -305,13 +353,13 @@ def test_the_number_of_an_option_stands_for_its_text(text: str, rest: str, embed
     ],
 )
 def test_other_numbers_pick_no_option(text: str, before: str) -> None:
-    assert not any(one.option for one in typed.spoken(turn(text, before=before)))
+    assert not any(one.reworded for one in typed.spoken(turn(text, before=before)))
 
 
 def test_the_last_list_has_the_options() -> None:
     before = f"I changed:\n1. the parser\n2. the lexer\n3. the docs\n\n{STORES}"
     (one,) = typed.spoken(turn("2", before=before))
-    assert one.option == "Postgres: many writers"
+    assert one.reworded == "Postgres: many writers"
 
 
 def test_a_statement_without_a_question_is_no_answer_to_what_was_being_done() -> None:

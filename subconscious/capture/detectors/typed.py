@@ -21,7 +21,9 @@ from subconscious.capture.detectors.references import answered, begins_back, is_
 from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
 from subconscious.capture.kernel import leans
 from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Turn
+from subconscious.system.projects import TRUNKS
 from subconscious.text import wording
+from subconscious.text.branch_scope import is_name, scoped, without_scope
 from subconscious.text.sentences import sentences
 from subconscious.text.standalone import begins_clearly
 
@@ -178,6 +180,7 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
     said = [one for one in sentences(turn.text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
     if len(said) > MOST_SENTENCES:
         return []
+    is_named = is_name(turn.branch) and turn.branch not in ("HEAD", *TRUNKS)
     open_choices = {at for at, one in enumerate(said) if _EITHER.search(one)}
     said = [one for at, one in enumerate(said) if open_choices.isdisjoint(range(at - ALTERNATIVES, at + 1))]
     return [
@@ -188,9 +191,11 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
             count=len(said),
             previous=said[at - 1] if at else "",
             interrupted=turn.after_interrupt,
-            option=_option(sentence, turn.before, said[at - 1] if at else ""),
+            reworded=rule or _option(sentence, turn.before, said[at - 1] if at else ""),
+            branch=turn.branch if rule else "",
         )
         for at, sentence in enumerate(said)
+        for rule in [without_scope(sentence) if is_named else ""]
     ]
 
 
@@ -235,7 +240,7 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
     content = _alone(one, wording.squeeze(quote))
     return Candidate(
         kind=kind,
-        summary=cue.summary if cue is not None and not one.option else wording.summary(content),
+        summary=cue.summary if cue is not None and not one.reworded else wording.summary(content),
         content=content,
         evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
         origin=turn.origin,
@@ -285,8 +290,15 @@ def _corrects(turn: Turn) -> bool:
 
 
 def _alone(one: judge.Spoken, text: str) -> str:
+    """Return a sentence with what it is unclear without: its branch, an earlier sentence, or the question."""
+    if one.branch:
+        return scoped(_resolved(one, without_scope(text) or text), one.branch)
+    return _resolved(one, text)
+
+
+def _resolved(one: judge.Spoken, text: str) -> str:
     """Return a sentence together with the earlier sentence or question without which it is unclear."""
-    if one.option and (pick := pick_in(one.text, one.before)):
+    if one.reworded and (pick := pick_in(one.text, one.before)):
         return f"{pick.text} (asked: {pick.question})"
     text = _direct(text)
     number = _NUMBER.search(one.previous)
