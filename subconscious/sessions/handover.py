@@ -221,7 +221,7 @@ def _quoted(texts: Iterable[str], length: int) -> str:
 
 def quotes_in(part: str) -> list[str]:
     """Return the texts that a part of a hand-over quotes."""
-    return part.strip('"').split('", "')
+    return part.strip('"').split('", "') if part else []
 
 
 def _done(sketch: Sketch) -> str:

@@ -21,7 +21,7 @@ from subconscious.sessions import MAIN_BRANCHES, Handover
 from subconscious.sessions.handover import quotes_in, sentences_within, whole_sentences
 from subconscious.sessions.likeness import story_words, words_of
 from subconscious.sessions.own_work import asked_for_something, changed_something, did_work, is_pending
-from subconscious.store import handovers
+from subconscious.store import handovers, links, memories
 from subconscious.system.projects import is_created_from, is_finished
 from subconscious.text.quoting import quote, within_quotes, word
 from subconscious.text.stops import split
@@ -130,14 +130,15 @@ async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
         return None
     left = await _judged(ctx, place, session, newest=session in (known or finished)[:1])
     if left.given:
-        left = await asyncio.to_thread(_without_stated, ctx, left)
+        left = await _without_replaced(ctx, await asyncio.to_thread(_without_stated, ctx, left))
     if not left.given or changed_something(left.handover):
         return left
     earlier = known[known.index(session) + 1 :] if session in known else []
     before = _gone_on_with(_those(earlier, is_pending), place)
     work = await _judged(ctx, place, before, newest=False) if before is not None else None
-    given = work is not None and work.given
-    return replace(left, before=await asyncio.to_thread(_without_stated, ctx, work) if work and given else None)
+    if work is None or not work.given:
+        return left
+    return replace(left, before=await _without_replaced(ctx, await asyncio.to_thread(_without_stated, ctx, work)))
 
 
 def _without_stated(ctx: RecallContext, left: Left) -> Left:
@@ -148,6 +149,23 @@ def _without_stated(ctx: RecallContext, left: Left) -> Left:
 
     def kept(text: str) -> str:
         return ", ".join(f'"{one}"' for one in quotes_in(text) if not ctx.client_texts.source(one, loaded=True))
+
+    return replace(left, handover=replace(told, asked=kept(told.asked), decided=kept(told.decided)))
+
+
+async def _without_replaced(ctx: RecallContext, left: Left) -> Left:
+    """Return a hand-over without quotations of the user that a later statement replaced, or that the user removed."""
+    told = left.handover
+    if told.retold or not told.decided:
+        return left
+    stated = await memories.stated_in(ctx.database, left.session.id)
+    gone = await links.superseded(ctx.database, [memory.id for memory in stated], left.session.project_id)
+    old = [memory for memory in stated if memory.id in gone or (memory.archived_at and not memory.unconfirmed)]
+    known = [_folded(memory.content) for memory in old]
+
+    def kept(text: str) -> str:
+        quotes = (one for one in quotes_in(text) if not any(_folded(one).rstrip("\u2026") in said for said in known))
+        return ", ".join(f'"{one}"' for one in quotes)
 
     return replace(left, handover=replace(told, asked=kept(told.asked), decided=kept(told.decided)))
 

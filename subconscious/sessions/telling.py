@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from subconscious.failures import commands
@@ -26,6 +26,12 @@ _POLITE = re.compile(
     r"i(?:'d| would) (?:like|want) (?:you )?to |i (?:want|need) (?:you )?to |let'?s |help me (?:to )?)+",
     re.IGNORECASE,
 )
+_YES_OR_NO = r"(?:no+|nope|nah|yes|yep|yeah|nein|ja|non|oui|s[i\u00ed]|n[a\u00e3]o|sim)\b"
+_REPLY = re.compile(rf"\W*{_YES_OR_NO}", re.IGNORECASE)
+_REPLIED = re.compile(rf"\?\s+{_YES_OR_NO}\W*\Z", re.IGNORECASE)
+"""The end of a text that is a question of the user with their own yes or no: what follows is the answer."""
+
+_TRAILS = re.compile(r"(?:\.\.|\u2026)[\"')\]]*\Z")
 _TRIVIAL = re.compile(
     r"(?:yes|no|y|n|ok|okay|yep|sure|continue|go on|go ahead|proceed|commit|push|commit (?:and|&) push|do it|next|done|"
     r"thanks|thank you|clear|stop|retry|try again|exit|hi|hello|please)?[\W\d]*",
@@ -102,13 +108,31 @@ def is_routine(request: str) -> bool:
 
 def first_words(ask: str) -> str:
     """Return a request's first sentence that says something, without polite phrases, pasted text and data."""
-    for sentence in sentences(ask):
+    for sentence in _whole_thoughts(sentences(ask)):
         words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)
         polite = _POLITE.match(words)
         bare = words[polite.end() :].rstrip("?" + _END) if polite else words
         if len(bare.split()) >= 3:
             return bare
     return ""
+
+
+def _whole_thoughts(said: Iterable[str]) -> Iterator[str]:
+    """Yield sentences, each joined with what takes it up: "back to postgres? no.", "js.. no wait, js is fine"."""
+    whole = ""
+    for sentence in said:
+        if whole and not _takes_up(sentence, whole):
+            yield whole
+            whole = ""
+        whole = f"{whole} {sentence}".strip()
+    yield whole
+
+
+def _takes_up(sentence: str, before: str) -> bool:
+    """Whether a sentence goes on where the text before it trails off, or answers the question in which that ends."""
+    if _TRAILS.search(before):
+        return sentence[:1].islower()
+    return bool(before.endswith("?") and _REPLY.match(sentence)) or bool(_REPLIED.search(before))
 
 
 def _title(asks: list[str], *, planned: bool) -> str:

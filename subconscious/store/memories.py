@@ -444,6 +444,16 @@ async def in_session(database: Database, session_id: str) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+async def stated_in(database: Database, session_id: str) -> list[Memory]:
+    """Return the memories that a session stated first or repeated, also the archived ones."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE session_id = ? OR id IN"
+        " (SELECT memory_id FROM implicit_captures WHERE session_id = ? AND memory_id IS NOT NULL) ORDER BY id",
+        (session_id, session_id),
+    )
+    return [memory_from(row) for row in rows]
+
+
 async def active_ids(database: Database, project_id: str) -> list[int]:
     """Return the ids of a project's active memories."""
     rows = await database.rows(

@@ -9,7 +9,14 @@ import pytest
 
 from subconscious.domain.model import Memory, Session
 from subconscious.sessions import Handover
-from subconscious.sessions.previous_session import Left, briefly, fits_a_start, lines_of
+from subconscious.sessions.handover import quotes_in
+from subconscious.sessions.previous_session import Left, _without_replaced, briefly, fits_a_start, lines_of
+from subconscious.sessions.telling import first_words
+from subconscious.store import memories
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.supersession.succession import take_over
+from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
 BEFORE = Session("s", "p", "", "", "ended", NOON, NOON)
@@ -36,6 +43,49 @@ def test_a_report_keeps_the_sentences_that_no_memory_says() -> None:
 def test_nothing_is_left_where_memories_say_it_all() -> None:
     left = Handover(decided='"Amounts are integer cents."')
     assert said(left, make_memory("Amounts are integer cents.")) == ""
+
+
+def test_a_part_without_quotations_has_none() -> None:
+    assert quotes_in("") == []
+    assert quotes_in('"Sort the list", "Commit it"') == ["Sort the list", "Commit it"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (
+            "millis were dumb, js.. no wait js is fine w millis. leave it",
+            "millis were dumb, js.. no wait js is fine w millis",
+        ),
+        (
+            "back to postgres? no. sqlite stays, but turn on wal mode",
+            "back to postgres? no. sqlite stays, but turn on wal mode",
+        ),
+        ("zur\u00fcck zu postgres? nein, sqlite bleibt. mach wal an", "zur\u00fcck zu postgres? nein, sqlite bleibt"),
+        ("sort the list by date. no tests needed", "sort the list by date"),
+        ("the build fails... Sort the list by date", "the build fails"),
+        ("why does the build fail? fix the cause", "why does the build fail?"),
+    ],
+)
+def test_a_request_is_quoted_with_what_takes_it_up(request_: str, words: str) -> None:
+    assert first_words(request_) == words
+
+
+async def test_a_statement_that_a_newer_one_replaced_is_not_handed_over(database: Database, project: Project) -> None:
+    old, new = "the stations api allows 30 requests per min", "the stations api allows 60 requests per min"
+    kept = "alerts go out by email only, no slack"
+    story = Handover(asked=f'"{old}", "sort the list"', decided=f'"{old}", "{kept}"')
+    session = replace(BEFORE, id="told-30", project_id=project.id)
+    first = await store(database, project, old, session_id=session.id)
+    await store(database, project, kept, session_id=session.id)
+    assert (await _without_replaced(make_mind(database), Left(session, story))).handover == story
+    second = await store(database, project, new, session_id="told-60")
+    async with database.write() as tx:
+        newer = await memories.find(tx, second)
+        assert newer is not None
+        await take_over(tx, newer, [first])
+    told = (await _without_replaced(make_mind(database), Left(session, story))).handover
+    assert (told.asked, told.decided) == ('"sort the list"', f'"{kept}"')
 
 
 @pytest.mark.parametrize(
