@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from subconscious.text.alternatives import FAMILIES
+
 FEWEST_WORDS = 3
 """The minimum number of words of a complete statement; fewer words only name something."""
 
@@ -29,6 +31,24 @@ _CLEAR = re.compile(rf"\W*this (?:{_PLACES}|{_PERIODS})\b", re.IGNORECASE)
 
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
 """A pattern of a contrast ("it's not X, it's Y"), which is clear without the earlier sentence."""
+
+_CHOSEN_ONCE = frozenset(
+    (
+        *("package manager", "python packaging", "database", "cloud", "orchestration", "container", "infrastructure"),
+        *("pipelines", "javascript tests", "browser tests", "python tests", "python web", "node web", "frontend"),
+        *("bundler", "language"),
+    )
+)
+"""Groups of tools of which a project uses one, so that "it's pnpm" is about the project."""
+
+_TOOLS = "|".join(sorted(word for word, family in FAMILIES.items() if family in _CHOSEN_ONCE))
+_OF_THE_PROJECT = re.compile(
+    rf"[\W_]*(?:it['\u2019]?s|it is) (?:(?:an?|all|still|just) ){{0,2}}"
+    rf"(?:(?:{_TOOLS}|monorepo)(?: v?\d[\w.]*)?|[a-z][\w+#]{{0,20}} v?\d{{1,4}}(?:\.\d{{1,4}})+)"
+    r"(?=\s*[,.;:!(]|\W*\Z| (?:in|on|for|not|never|and|with|w|only|everywhere|here|now)\b)",
+    re.IGNORECASE,
+)
+"""A beginning that names a tool of the project, or one with its version: "its go 1.23, no cgo"."""
 
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
@@ -87,7 +107,7 @@ def unclear(text: str) -> str:
         return ""
     if len(text.split()) < FEWEST_WORDS and text.isascii():  # other scripts put no space between words
         return "names something, but says nothing about it"
-    if _BEGINS_ELSEWHERE.match(text) and not _CONTRAST.match(text):
+    if _BEGINS_ELSEWHERE.match(text) and not _CONTRAST.match(text) and not _OF_THE_PROJECT.match(text):
         return "begins with a reference to something that it does not name"
     if _CONVERSATION.search(text):
         return "refers to a conversation that is over"

@@ -93,3 +93,34 @@ def test_any_text_keeps_its_end(text: str) -> None:
 @given(st.text(max_size=300))
 def test_any_text_gets_an_answer(text: str) -> None:
     assert isinstance(unclear(text), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "its go 1.23, no cgo pls \U0001f64f",
+        "\U0001f64f its go 1.23, no cgo",
+        "it's a monorepo, pnpm workspaces",
+        "its pnpm in web/ never npm",
+        "it's still python 3.12 here",
+        "its postgres on staging, sqlite in tests",
+    ],
+)
+def test_what_a_project_is_made_of_needs_no_earlier_sentence(text: str) -> None:
+    assert unclear(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "its slow again on staging",
+        "its jest config lives in tools/",
+        "it's redis that eats the memory",
+        "its all in cents, never floats",
+        "its 3 retries, not 5",
+        "it is json in the second column",
+        "its owner is tomas, ask first",
+    ],
+)
+def test_what_something_unnamed_is_like_needs_one(text: str) -> None:
+    assert unclear(text)
