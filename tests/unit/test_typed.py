@@ -296,14 +296,15 @@ def test_a_task_on_this_branch_is_no_rule_for_it(text: str, embedder: LocalEmbed
     assert typed.extract([said], judge.opinions(typed.spoken(said), embedder)) == []
 
 
-def test_a_question_that_only_asks_for_approval_adds_nothing() -> None:
+def test_a_question_that_only_asks_for_approval_is_stored_with_what_it_is_about() -> None:
     before = "Postgres it is. I will use diesel for the queries. Okay?"
     assert answered("yes but with sqlx, diesel annoys me", before).endswith(
-        "(replying to: I will use diesel for the queries.)"
+        "(asked: I will use diesel for the queries. Okay?)"
     )
     assert answered("yes but with sqlx", "Shall I use diesel for the queries? Okay?").endswith(
-        "(asked: Shall I use diesel for the queries?)"
+        "(asked: Shall I use diesel for the queries? Okay?)"
     )
+    assert "asked" not in answered("yes but with sqlx", "Okay?")
 
 
 STORES = "Two stores fit:\n\n1. SQLite: one file.\n2. Postgres: many writers.\n\nWhich one do you want?"

@@ -207,12 +207,13 @@ def question_of(before: str) -> str:
     """Return the assistant's last question, with the sentence before it if the question has few content words."""
     said = sentences_in(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
-    if at is not None and is_reaction(said[at]):  # "Okay?" asks nothing: what it is about does
-        at = at - 1 if at and said[at - 1].endswith(("?", "\uff1f")) else None
     if at is None:
         return ""
-    named = len(wording.content_words(said[at])) >= _FEW_WORDS
-    alone = named or not at or (is_narration(said[at - 1]) and not said[at - 1].endswith("?"))
+    approval = is_reaction(said[at])  # "Okay?" asks nothing: the sentence before it does
+    if approval and not at:
+        return ""
+    named = len(wording.content_words(said[at])) >= _FEW_WORDS and not approval
+    alone = named or not at or (is_narration(said[at - 1]) and not approval and not said[at - 1].endswith("?"))
     asked = said[at] if alone else f"{said[at - 1]} {said[at]}"
     return wording.shorten(asked if len(asked) <= LONGEST_REFERENCE else said[at], LONGEST_REFERENCE)
 
