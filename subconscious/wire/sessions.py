@@ -121,8 +121,9 @@ class Handover(TypedDict):
 class Responses(TypedDict):
     """How often a memory was used, repeated and violated.
 
-    ``given`` counts the ended sessions that received the memory. ``unheeded`` counts those that received it after its
-    latest use, repetition or violation, and did none of these.
+    ``given`` counts the ended sessions that received the memory and had something to do. ``unheeded`` counts those that
+    received it after its latest use, repetition or violation, and did none of these; ``followed`` counts those of them
+    that changed files.
     """
 
     used: int
@@ -130,6 +131,7 @@ class Responses(TypedDict):
     violated: int
     unheeded: int
     given: int
+    followed: int
 
 
 class WhySurfacedResult(TypedDict):

@@ -426,7 +426,7 @@ def test_the_model_cannot_decide(
 
 
 def test_a_memory_that_starts_leave_out_says_so(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    counts = {"used": 0, "repeated": 0, "violated": 0, "unheeded": 3, "given": 3}
+    counts = {"used": 0, "repeated": 0, "violated": 0, "unheeded": 3, "given": 3, "followed": 2}
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": [], "responses": counts, "left_out": True}
     assert "new sessions no longer start with it" in run(capsys, "show", "12")[1]
     shown = " ".join(run(capsys, "why-surfaced", "12")[1].split())
