@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from subconscious.failures import hazards
 from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
 from subconscious.failures.observation import EDITS, Observation, digest, inside
+from subconscious.failures.runners import other_runner
 from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
 
@@ -85,8 +86,13 @@ class _Pair:
     root: str
 
     def variant(self) -> Observation | None:
-        """Return the failure with its way out if it was a usage error, and a variant of the call worked; else None."""
-        if not of_the_call(self.found.run.error):
+        """Return the failure with its way out if a variant of the call worked; else None.
+
+        The failure must be a usage error, unless another program of the same sort then did the same: `npm test` fails
+        in a project of pnpm with many errors, and without an edit nothing but the program can have helped.
+        """
+        swapped = other_runner(self.failed.words, self.worked.words)
+        if not of_the_call(self.found.run.error) and not swapped:
             return None
         if self.worked.words == self.failed.words:
             return self._elsewhere()
@@ -99,7 +105,7 @@ class _Pair:
             "instead",
             change,
             way_out=self.worked.text,
-            needle=_needle(self.worked, self.failed),
+            needle=() if swapped else _needle(self.worked, self.failed),  # a text can suggest only known programs
             way_out_key=digest("Bash", *self.worked.shape),
         )
 
@@ -167,7 +173,7 @@ def _doubt(slots: Sequence[str]) -> str:
 
 def changed(old: Command, new: Command) -> str:
     """Return how ``new`` differs from ``old`` if both have the same purpose; "" if the purposes differ."""
-    return _wrapped(old.shape, new.shape) or _renamed(old, new)
+    return _wrapped(old.shape, new.shape) or _renamed(old, new) or other_runner(old.words, new.words)
 
 
 def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:

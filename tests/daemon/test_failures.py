@@ -239,6 +239,26 @@ def test_all_sorts_of_trouble(running: Home, project: Path, calls: tuple[Call, .
     assert learned(running, project, *calls) == [told]
 
 
+NPM = 'Exit code 1\nnpm ERR! code EUNSUPPORTEDPROTOCOL\nnpm ERR! Unsupported URL Type "workspace:": workspace:*'
+
+
+@pytest.mark.parametrize(
+    ("failing", "error", "works"),
+    [
+        ("npm test", NPM, "pnpm test"),
+        ("npm run build -- --watch", NPM, "pnpm build --watch"),
+        ("npm test", "Exit code 1\nThis project is configured to use pnpm because of its package.json", "pnpm test"),
+        ("cargo test", "Exit code 101\nerror: no test database configured", "cargo nextest run"),
+        ("pytest -x", "Exit code 4\nImportError while loading conftest", "uv run pytest -x"),
+    ],
+)
+def test_the_same_task_by_another_runner_is_a_way_out(
+    running: Home, project: Path, failing: str, error: str, works: str
+) -> None:
+    calls = (bash(failing, error, failed=True), bash(works))
+    assert learned(running, project, *calls) == [f"`{failing}` failed here; `{works}` then worked."]
+
+
 def test_the_folder_that_a_command_needs(running: Home, project: Path) -> None:
     wrong = bash(f"cd {project}/web && bun run lint", 'error: Script not found "lint"', failed=True)
     assert learned(running, project, wrong, bash(f"cd {project} && bun run lint")) == [
@@ -297,6 +317,9 @@ def test_another_error_of_the_same_command_is_not_the_known_failure(running: Hom
         (FAILED, bash("make release")),
         (bash("npm run lint", "3 problems", failed=True), bash("npm run test")),
         (bash("bun run lint", "unexpected argument", failed=True), bash("bun run test")),
+        (bash("ruff check src", "3 errors were found", failed=True), bash("mypy src")),
+        (bash("npm test", "3 tests failed", failed=True), bash("npm run test")),
+        (bash("npm test", "3 tests failed", failed=True), bash("pnpm test api")),
     ],
     ids=[
         "narrower tests",
@@ -305,6 +328,9 @@ def test_another_error_of_the_same_command_is_not_the_known_failure(running: Hom
         "something else",
         "another task",
         "another script",
+        "another linter",
+        "the same runner",
+        "other arguments",
     ],
 )
 def test_what_is_no_way_out(running: Home, project: Path, calls: tuple[Call, ...]) -> None:
@@ -325,6 +351,13 @@ def test_a_way_out_that_skips_a_check_or_escalates_waits(running: Home, project:
     refused = bash("git commit -m x", "error: unknown option in the hook's configuration", failed=True)
     assert learned(running, project, refused, bash(worked)) == []
     assert fails(new_session(running, project), refused) == ""
+
+
+@pytest.mark.parametrize("works", ["CI=1 pnpm test", "pnpm install", "./mvnw test"])
+def test_another_runner_that_fetches_or_sets_something_waits(running: Home, project: Path, works: str) -> None:
+    failing = {"pnpm install": "npm install", "./mvnw test": "mvn test"}.get(works, "npm test")
+    assert learned(running, project, bash(failing, NPM, failed=True), bash(works)) == []
+    assert waiting(running)
 
 
 SUGGESTIONS = {
