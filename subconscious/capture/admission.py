@@ -167,14 +167,21 @@ async def admit_memory(
         await memories.restate(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, known.id)
     if not merging.is_flagged(judged[1]):
-        await _succeed(tx, replace(known, said_at=memory.said_at), memory.origin, found)
+        said_at = max(known.said_at, memory.said_at)  # a repetition in an imported session is older than what is known
+        await _succeed(tx, replace(known, said_at=said_at), memory.origin, found)
     return known
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Supersede earlier statements, including those of this batch, that a new statement of the user contradicts."""
+    """Supersede earlier statements, including those of this batch, that a new statement of the user contradicts.
+
+    A statement of an imported session may itself be superseded, by a later one that was stored before.
+    """
     if origin is not Origin.USER:
         return
+    for later in found.overtaken_by.get(memory.content, ()):
+        if (successor := await memories.find(tx, later)) is not None and successor.archived_at is None:
+            await succession.take_over(tx, successor, [memory])
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]
     await succession.take_over(tx, memory, [*found.replaced.get(memory.content, ()), *meanwhile])
     if (capture := found.displaced.get(memory.content)) is not None:

@@ -37,12 +37,13 @@ class Waiting:
     rationale: str
     tags: tuple[str, ...]
     origin: str = ""
+    said_at: float = 0.0
 
 
 async def latest_waiting(database: Database, project_id: str, limit: int) -> list[Waiting]:
     """Return the waiting captures of a project, latest first, without flagged captures."""
     rows = await database.rows(
-        "SELECT id, kind, scope, content, rationale, tags, origin FROM implicit_captures"  # noqa: S608
+        "SELECT id, kind, scope, content, rationale, tags, origin, said_at FROM implicit_captures"  # noqa: S608
         f" WHERE project_id = ? AND {_UNFLAGGED} ORDER BY id DESC LIMIT ?",
         (project_id, limit),
     )

@@ -54,7 +54,8 @@ class Repeats:
 
     The dictionaries have the content of a candidate as key: ``memories`` gives the memory that it repeats, with the
     cosine, ``captures`` the waiting capture that it repeats, ``replaced`` the memories that it contradicts, ``displaced``
-    the waiting capture that it replaces, and ``in_doubt`` a memory that it may replace: the user is asked. ``changed`` are
+    the waiting capture that it replaces, and ``in_doubt`` a memory that it may replace: the user is asked. ``overtaken_by``
+    gives the memories that were said later and replace it: it is from an imported session. ``changed`` are
     memories that were merged or confirmed: the index must be updated after the commit. ``made`` are memories stored in
     this batch. ``paraphrased`` are contents that only the pair model recognised as repetitions.
     """
@@ -67,6 +68,7 @@ class Repeats:
     paraphrased: set[str] = field(default_factory=set)
     displaced: dict[str, int] = field(default_factory=dict)
     in_doubt: dict[str, int] = field(default_factory=dict)
+    overtaken_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __contains__(self, candidate: Candidate) -> bool:
         return candidate.content in self.memories or candidate.content in self.captures
@@ -94,6 +96,7 @@ async def repeated(
         if (sure or may_be_certain(candidate, admission)) and not is_flagged(admission):
             earlier = await succession.replaced_by(ctx, candidate, project_id, sure=sure)
             found.replaced[candidate.content] = earlier.replaced
+            found.overtaken_by[candidate.content] = earlier.overtaken_by
             if earlier.in_doubt is not None:
                 found.in_doubt[candidate.content] = earlier.in_doubt
     if not (ctx.settings.dedupe and kept):
@@ -121,6 +124,8 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
         found.paraphrased.add(content)
     if related.replaced is not None:
         found.replaced[content] = (*found.replaced.get(content, ()), related.replaced)
+    if related.overtaken_by is not None:
+        found.overtaken_by[content] = (*found.overtaken_by.get(content, ()), related.overtaken_by)
     if related.replaced_capture is not None:
         found.displaced[content] = related.replaced_capture
     if related.in_doubt is not None:

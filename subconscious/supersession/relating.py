@@ -40,7 +40,8 @@ LONGEST_MESSAGE = 300
 class Related:
     """The memory and the capture that a statement repeats, and those that it replaces; at most one of each.
 
-    ``in_doubt`` is a memory that the statement may replace: the user is asked.
+    ``in_doubt`` is a memory that the statement may replace: the user is asked. ``overtaken_by`` is a memory that was said
+    later and replaces the statement, which is from an imported session.
     """
 
     memory: tuple[int, float] | None = None
@@ -48,6 +49,7 @@ class Related:
     capture: int | None = None
     replaced_capture: int | None = None
     in_doubt: int | None = None
+    overtaken_by: int | None = None
 
 
 async def related(
@@ -70,19 +72,37 @@ async def related(
         for (memory, cosine), found in zip(near, known, strict=False)
         if found is Relation.SAME and memory.scope is candidate.scope
     ]
-    replaced = [memory.id for (memory, _), found in zip(near, known, strict=False) if found in REPLACING]
-    in_doubt = [
-        memory.id
+    before = [
+        (memory.id, cosine, found)
         for (memory, cosine), found in zip(near, known, strict=False)
-        if found is Relation.MAY_REPLACE and cosine >= OF_ONE_SUBJECT
+        if memory.said_at <= candidate.time
     ]
+    replaced = [memory for memory, _, found in before if found in REPLACING]
+    in_doubt = [
+        memory for memory, cosine, found in before if found is Relation.MAY_REPLACE and cosine >= OF_ONE_SUBJECT
+    ]
+    waited = [(one, found) for one, found in zip(waits, queued, strict=False) if one.said_at <= candidate.time]
     return Related(
         next(iter(same), None),
         None if same or not ctx.settings.links else next(iter(replaced), None),
-        _first(waits, queued, Relation.SAME),
-        None if same else _first(waits, queued, *REPLACING),
+        next((one.id for one, found in zip(waits, queued, strict=False) if found is Relation.SAME), None),
+        None if same else next((one.id for one, found in waited if found in REPLACING), None),
         None if same or replaced or not ctx.settings.links else next(iter(in_doubt), None),
+        None if same else await _overtaken_by(ctx, candidate, near),
     )
+
+
+async def _overtaken_by(ctx: RecallContext, candidate: Candidate, near: Sequence[tuple[Memory, float]]) -> int | None:
+    """Return the memory that was said after an imported statement and replaces it; None if there is none.
+
+    A possible replacement counts too: an import must not make an old statement the current one.
+    """
+    for memory, cosine in near if ctx.settings.links else ():
+        if memory.said_at > candidate.time:
+            (found,) = await ctx.relate(bare(memory.content), [bare(candidate.content)]) or [Relation.NEITHER]
+            if found in REPLACING or (found is Relation.MAY_REPLACE and cosine >= OF_ONE_SUBJECT):
+                return memory.id
+    return None
 
 
 async def _in_message(
@@ -109,10 +129,6 @@ def _adds_a_sentence(message: str, candidate: Candidate) -> bool:
 
 def _count(text: str) -> int:
     return sum(1 for _ in sentences(text))
-
-
-def _first(waits: Sequence[Waiting], found: Sequence[Relation], *wanted: Relation) -> int | None:
-    return next((one.id for one, relation in zip(waits, found, strict=False) if relation in wanted), None)
 
 
 async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:

@@ -218,7 +218,9 @@ async def _statements(ctx: RecallContext, project_id: str) -> list[_Statement]:
         if not one.pinned and one.kind != "meta"
     ]
     queue = await review_queue.latest_waiting(ctx.database, project_id, COMPARED)
-    return held + [_Statement(one.content, capture=one.id, is_typed=one.origin == Origin.USER) for one in queue]
+    return held + [
+        _Statement(one.content, at=one.said_at, capture=one.id, is_typed=one.origin == Origin.USER) for one in queue
+    ]
 
 
 class _Search:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from time import time
 
@@ -48,10 +48,14 @@ SURE, DOUBTFUL = 0.95, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The memories that a statement replaces, and one that it may replace, about which the user is asked."""
+    """The memories that a statement replaces, and one that it may replace, about which the user is asked.
+
+    ``overtaken_by`` are memories that were said later and replace the statement, if it is from an imported session.
+    """
 
     replaced: tuple[int, ...] = ()
     in_doubt: int | None = None
+    overtaken_by: tuple[int, ...] = ()
 
 
 async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str, *, sure: bool = True) -> Earlier:
@@ -69,10 +73,12 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
     near = await full_text.search(ctx.database, _sought(candidate.content), places, NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
     in_use = [memory for memory in known.values() if memory.archived_at is None]
-    found = await asyncio.to_thread(_replaced, candidate.content, in_use)
+    said_before = [memory for memory in in_use if memory.said_at <= candidate.time]
+    found = await asyncio.to_thread(_replaced, candidate.content, said_before)
     if not (found.replaced or found.in_doubt) and changed and sure:
-        found = await _changed(ctx, candidate.content, [one for one in in_use if one.origin is Origin.USER])
-    return found
+        found = await _changed(ctx, candidate.content, [one for one in said_before if one.origin is Origin.USER])
+    said_later = [memory for memory in in_use if memory.said_at > candidate.time and memory.origin is Origin.USER]
+    return replace(found, overtaken_by=await asyncio.to_thread(_overtaking, candidate.content, said_later))
 
 
 async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) -> Earlier:
@@ -109,6 +115,11 @@ def _replaced(content: str, known: Iterable[Memory]) -> Earlier:
     if _of_one_subject(found):
         return Earlier(tuple(memory.id for memory in found))
     return Earlier(in_doubt=max(found, key=lambda memory: memory.said_at).id)
+
+
+def _overtaking(content: str, later: Iterable[Memory]) -> tuple[int, ...]:
+    """Return the memories that replace an earlier statement by their words. CPU-bound: run it in a thread."""
+    return tuple(memory.id for memory in later if replaces(memory.content, content))
 
 
 def _of_one_subject(found: Sequence[Memory]) -> bool:

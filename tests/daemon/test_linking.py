@@ -86,6 +86,24 @@ async def test_it_is_found_whichever_was_searched_last(app: App, project: Projec
     assert (link.source_id, link.target_id) == (new.id, old.id)
 
 
+NO_SQUASH, SQUASH = "Never squash commits of a branch", "Always squash the commits of a branch"
+
+
+@pytest.mark.parametrize(("stored_at", "type_"), [(NOON, "CONTRADICTS"), (NOON + 20 * DAY, "SUPERSEDES")])
+async def test_an_imported_statement_is_superseded_by_a_later_one_that_contradicts_it(
+    app: App, project: Project, stored_at: float, type_: str
+) -> None:
+    of_user = {"origin": Origin.USER}
+    (old,) = await stored(app.database, project, SQUASH, created_at=stored_at, **of_user)
+    (new,) = await stored(
+        app.database, project, NO_SQUASH, said_at=NOON + 9 * DAY, created_at=NOON + 9 * DAY, **of_user
+    )
+    (link,) = await searched(app)
+    ends = (link.source_id, link.target_id)
+    assert link.type == type_
+    assert ends == (new.id, old.id) or type_ == "CONTRADICTS"  # which has no direction
+
+
 async def test_projects_know_nothing_of_each_other_but_share_the_users_own(
     app: App, project: Project, tmp_path: Any
 ) -> None:

@@ -35,6 +35,7 @@ from tests.support.minds import no_embedding, store
 
 OLD = "deploys go through Jenkins"
 NEW = "we ship with Argo"
+SURE = Admission(Decision.AUTO, 0.95, "sure", Verdict(), "")
 UNSURE = Admission(Decision.REVIEW, 0.8, "confidence 0.80 is below 0.90", Verdict(), "")
 
 
@@ -123,6 +124,64 @@ async def test_what_replaces_is_stored_though_it_was_not_sure_and_supersedes(
     assert old in await links.superseded(database, [old], project.id)
 
 
+LATER = 3_000_000_000.0
+"""A time after that of the statement that is learned, which is then from an imported session."""
+
+
+def replacing(ctx: RecallContext, later: str, answer: Relation = Relation.REPLACES) -> RecallContext:
+    """Return a context in which only the statement ``later`` replaces others, or may replace them."""
+
+    async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
+        return [answer if new == later else Relation.NEITHER for _ in olds]
+
+    return replace(ctx, relate=relate)
+
+
+@pytest.mark.parametrize("answer", [Relation.REPLACES, Relation.MAY_REPLACE])
+async def test_an_imported_statement_is_superseded_by_what_was_said_later(
+    database: Database, project: Project, answer: Relation
+) -> None:
+    current = await store(database, project, NEW, origin=Origin.USER, said_at=LATER)
+    ctx = replacing(mind_of(database, [current], Relation.NEITHER), NEW, answer)
+    imported = await learn(ctx, project, said(OLD), SURE)
+    assert imported is not None
+    assert await links.superseded(database, [current, imported], project.id) == {imported}
+    assert await takeovers.next_question(database, project.id) is None
+
+
+async def test_an_imported_statement_replaces_nothing_that_was_said_later(database: Database, project: Project) -> None:
+    current = await store(database, project, NEW, origin=Origin.USER, said_at=LATER)
+    imported = await learn(replacing(mind_of(database, [current], Relation.NEITHER), OLD), project, said(OLD), SURE)
+    assert imported is not None
+    assert not await links.superseded(database, [current, imported], project.id)
+
+
+async def test_words_alone_show_that_an_imported_statement_was_replaced(database: Database, project: Project) -> None:
+    current = await store(database, project, "cache ttl is 10 minutes now", origin=Origin.USER, said_at=LATER)
+    ctx = mind_of(database, [], Relation.NEITHER)
+    imported = await learn(ctx, project, said("cache ttl is 5 minutes"), SURE)
+    assert imported is not None
+    assert await links.superseded(database, [current, imported], project.id) == {imported}
+
+
+async def test_an_imported_repetition_keeps_the_later_statement_in_force(database: Database, project: Project) -> None:
+    current = await store(database, project, NEW, origin=Origin.USER, said_at=LATER)
+    assert await learn(mind_of(database, [current], Relation.SAME), project, said(OLD), SURE) == current
+    memory = await memories.get(database, current)
+    assert (memory.content, memory.said_at) == (NEW, LATER)
+    assert not await links.superseded(database, [current], project.id)
+
+
+async def test_an_imported_statement_takes_no_place_of_a_later_one_that_waits(
+    database: Database, project: Project
+) -> None:
+    ctx = mind_of(database, [], Relation.NEITHER)
+    assert await learn(ctx, project, said(time=LATER), UNSURE) is None
+    await learn(mind_of(database, [], Relation.REPLACES), project, said(OLD), SURE)
+    (row,) = await database.rows("SELECT status FROM implicit_captures WHERE content = ?", (NEW,))
+    assert row["status"] == "review"
+
+
 async def test_what_bears_on_nothing_waits_as_before(database: Database, project: Project) -> None:
     old = await store(database, project, OLD, origin=Origin.USER)
     assert await learn(mind_of(database, [old], Relation.NEITHER), project, said(), UNSURE) is None
@@ -155,9 +214,6 @@ async def test_what_the_assistant_said_is_neither_repeated_nor_replaced_by_meani
     old = await store(database, project, OLD, origin=Origin.ASSISTANT)
     assert await learn(mind_of(database, [old], Relation.REPLACES), project, said(), UNSURE) is None
     assert not await links.superseded(database, [old], project.id)
-
-
-SURE = Admission(Decision.AUTO, 0.95, "sure", Verdict(), "")
 
 
 async def test_what_may_replace_is_stored_beside_it_and_asked_about(database: Database, project: Project) -> None:
