@@ -17,8 +17,9 @@ from subconscious.links.reading import Reading, Sentence, stems, worth
 from subconscious.text import synonyms
 from subconscious.text.claims import changes_value
 from subconscious.text.same_statement import differences, same_statement
+from subconscious.text.vocabulary import IMPERATIVES
 
-RULES = 4
+RULES = 5
 """The version of this code.
 
 Increase it after every change of the code or the weights, so that memories are searched again. A change of CUES needs
@@ -274,13 +275,35 @@ def _enough(new: Reading, old: Reading) -> float:
 def _denies(one: Reading, other: Reading) -> bool:
     """Whether ``one`` is negated and ``other`` is not.
 
-    A negated addition (", never on Fridays") counts only if it contains words of ``other``.
+    A negated addition (", never on Fridays") counts only if it contains words of ``other``. A statement of who does
+    something ("I deploy, you never do") denies no fact ("we deploy on fly").
     """
     found = _NEGATION.search(one.note.text.casefold())
     if found is None or _NEGATION.search(other.note.text.casefold()):
         return False
+    if _WHO.search(one.note.text) and not _asks(other.note.text):
+        return False
     added = re.search(r"[,;] (?:(?:and|but) )?\Z", found.string[: found.start()])
     return not added or meets(frozenset(stems(found.string[found.end() :])), other) > 0
+
+
+_WHO = re.compile(
+    r"\bi(?:['\u2019]ll| will| only| always)? (?!(?:tell|told|sa(?:y|id)|ask(?:ed)?|want(?:ed)?|like|prefer|think"
+    r"|thought|meant?|hate|need|see|saw|know|wish|hope|repeat|don['\u2019]?t|do not|never|have|had|am)\b)"
+    r"\w[^.;:,]{0,60}[.;:,] (?:(?:and|so|not|but) )?(?:you|u)\b"
+    r"|\b(?:i|\w{2,20}) do(?:es)? (?:it|that|this|those|them)\b|[.;:,] (?:only )?i(?: always| will)? do\b"
+    r"|\b(?:yourself|myself)\b|\bonly (?:i|me)\b|\bleave (?:it|that|this|those|them) to\b|\bmy (?:job|call)\b",
+    re.IGNORECASE,
+)
+"""Words that say who does something: "I deploy, you never do", "Marie does that", "don't run it yourself"."""
+
+_ASKS = re.compile(r"\b(?:i|you|u|claude|must|should|shall|may|always|have to|need to|please)\b", re.IGNORECASE)
+
+
+def _asks(text: str) -> bool:
+    """Whether a statement says what somebody has to do, and not only how things are."""
+    begins = (re.match(r"\W*(\w+)", clause) for clause in re.split(r"[.;:,]\s", text))
+    return bool(_ASKS.search(text)) or any(word and word[1].casefold() in IMPERATIVES for word in begins)
 
 
 def _subject(reading: Reading) -> frozenset[str]:

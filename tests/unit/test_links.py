@@ -93,6 +93,32 @@ def test_a_denied_cue_states_nothing(text: str) -> None:
     assert found.type not in {"REQUIRES", "CAUSED"}
 
 
+@pytest.mark.parametrize(
+    ("fact", "duty"),
+    [
+        ("we deploy on fly.io btw, app is tidewatch-eu, region ams.", "no. i deploy, u never run fly deploy"),
+        ("the migrations are run with alembic", "never run the migrations yourself, i do that"),
+        ("releases are published to npm", "don't publish releases to npm, marie does that"),
+        ("commits are pushed to gitlab", "only i push commits, you never do"),
+    ],
+)
+def test_who_does_something_contradicts_no_fact_about_the_same_tool(fact: str, duty: str) -> None:
+    for found in (judge(said(fact), said(duty, 3)), judge(said(duty), said(fact, 3))):
+        assert found.type != "CONTRADICTS"
+
+
+@pytest.mark.parametrize(
+    ("order", "duty"),
+    [
+        ("you deploy to fly after each merge", "you never deploy to fly, i do"),
+        ("push the branch when done", "never push the branch, i do"),
+        ("we use redis for the cache", "we don't use redis for the cache"),
+    ],
+)
+def test_who_does_something_contradicts_an_order(order: str, duty: str) -> None:
+    assert judge(said(order), said(duty, 3)).type == "CONTRADICTS"
+
+
 def test_a_negation_of_something_else_is_no_contradiction() -> None:
     found = judge(said("Deploys happen only on Tuesdays"), said("We always deploy on Tuesdays, never on Fridays", 1))
     assert (found.type, found.stated) != ("CONTRADICTS", True)
