@@ -44,7 +44,7 @@ from subconscious.surfacing.limits import Given, Limits, Seen, against, characte
 from subconscious.surfacing.session_start import GREETING, Start, due_hits, due_now, marks_for, save_given
 from subconscious.text.due_dates import mentions_milestone
 from subconscious.text.quoting import CLOSING, OPENING
-from subconscious.text.terms import terms
+from subconscious.text.terms import names_a_subject
 
 PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
 """The events with which a session receives memories without asking: a prompt, a file, a failed tool call."""
@@ -101,7 +101,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     due = await _due(ctx, prompt)
     known = await bindable(ctx, prompt.project_id)
     seen = await _seen(ctx, prompt.session_id, known)
-    asks = bool(terms(prompt.text))
+    asks = names_a_subject(prompt.text)
     left = await _last_work(ctx, prompt)
     fitting = await fitting_prompt(ctx, known, prompt.text, seen.bound.ledger)
     bound = await unconfirmed.one_at_a_time(ctx, prompt.session_id, fitting)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory
 from subconscious.surfacing.portfolio import is_rule
-from subconscious.text.terms import stem, terms
+from subconscious.text.terms import query_terms, stem
 
 FITS = "fits the prompt"
 FIT = "fits the branch and the latest prompts"
@@ -45,7 +45,7 @@ class Known:
 
 def shared_words(asked: str, memory: Memory) -> list[str]:
     """Return the first few words that a query shares with a memory."""
-    stems = {stem(term) for term in terms(asked)}
+    stems = {stem(term) for term in query_terms(asked)}
     found: dict[str, str] = {}
     for word in _WORD.findall(memory.content):
         if (stemmed := stem(word.casefold())) in stems:

@@ -1,4 +1,4 @@
-"""Function words of other languages than English, which say nothing about the subject of a query.
+"""Function words of other languages than English, and words of answers, which say nothing about the subject of a query.
 
 In a store of mostly English memories such words are rare, so the full text would rank them above words of the subject.
 Many of them are words or names in English, too ("die", "du", "en"). So a language's words count only in a text with a
@@ -72,6 +72,25 @@ def function_words(words: Collection[str]) -> frozenset[str]:
     return frozenset(
         word for language, signs in zip(_LANGUAGES, _SIGNS, strict=True) if found & signs for word in found & language
     )
+
+
+REPLIES = frozenset(
+    """alright bitte danke gracias grazie ja jawohl jep klar merci nah nee nein nope não obrigada obrigado ok okay okey
+    oui plait plaît please pls plz sí sure thanks thx yeah yep yes yup""".split()
+)
+"""Words of answers in several languages. They count in no query that has other words."""
+
+_ALSO_REPLIES = frozenset(
+    """accord agreed ahead approved bem bien bom bueno certo claro cool correct done exactly exakt favor fine genau go
+    good great gut lgtm looks mach machen nice parfait passt perfect perfecto perfeito perfekt right richtig si sim
+    sounds stimmt super thank that tá vale vas wait""".split()
+)
+"""Words that are answers in a prompt without other words. Elsewhere they may be names, such as Go or Vale."""
+
+
+def only_replies(words: Collection[str]) -> bool:
+    """Whether a text's words, in lower case and without stop words, are only an answer such as "yes please"."""
+    return set(words) <= REPLIES | _ALSO_REPLIES | FUNCTION_WORDS
 
 
 def is_english(text: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from subconscious.text.codewords import code_parts
-from subconscious.text.function_words import function_words
+from subconscious.text.function_words import REPLIES, function_words, only_replies
 from subconscious.text.synonyms import spellings
 
 STOP_WORDS = frozenset(
@@ -47,10 +47,15 @@ def terms(text: str, limit: int = TERMS) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the search terms of a query, without the function words of its language, unless it has no other words."""
+    """Return the search terms of a query; function words of its language and answers only if it has no others."""
     found = terms(text, limit=LETTERS)
-    left_out = function_words(found)
+    left_out = function_words(found) | REPLIES
     return ([word for word in found if word not in left_out] or found)[:TERMS]
+
+
+def names_a_subject(text: str) -> bool:
+    """Whether a text has search terms, and not only words of an answer ("yes please")."""
+    return not only_replies(terms(text, limit=LETTERS))
 
 
 def with_spellings(words: Iterable[str]) -> list[str]:

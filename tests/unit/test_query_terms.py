@@ -8,7 +8,7 @@ from subconscious.recall.relevance import QueryTerms
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.text.synonyms import spellings
-from subconscious.text.terms import query_terms
+from subconscious.text.terms import names_a_subject, query_terms
 from tests.support.minds import make_mind, store
 from tests.unit.test_recall import found
 
@@ -30,6 +30,35 @@ from tests.unit.test_recall import found
 )
 def test_function_words_of_the_query_s_language_are_left_out(asked: str, words: list[str]) -> None:
     assert query_terms(asked) == words
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("yes", "no", "ok sure", "yes please", "ok, go ahead", "looks good", "sounds good, thanks!", "nope"),
+        *("ja bitte", "klar, mach das", "nein danke", "passt", "genau so", "oui d'accord", "s'il te plaît", "vas-y"),
+        *("sí, por favor", "vale", "sim, claro", "tá bom"),
+    ],
+)
+def test_an_answer_alone_is_about_no_subject(prompt: str) -> None:
+    assert not names_a_subject(prompt)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        ("yes but with sqlx", ["sqlx"]),
+        ("ja, redis", ["redis"]),
+        ("go tests fail", ["go", "tests", "fail"]),
+        ("vale config", ["vale", "config"]),
+        ("sim card form", ["sim", "card", "form"]),
+        ("ok, and the cache?", ["cache"]),
+        ("good first issue label", ["good", "first", "issue", "label"]),
+    ],
+)
+def test_words_of_an_answer_are_no_words_of_a_query(prompt: str, words: list[str]) -> None:
+    assert names_a_subject(prompt)
+    assert query_terms(prompt) == words
 
 
 def test_spellings_are_those_of_one_name() -> None:
