@@ -80,15 +80,17 @@ MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS 
 
 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
-    """Return the most useful waiting captures: first those with an unconfirmed memory, then the user's own words.
+    """Return the most useful waiting captures: first the user's own words, then those with an unconfirmed memory.
 
-    Sessions may receive unconfirmed memories, so mistakes in them do the most harm. Captures of the same rank are
-    ordered by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago come last.
+    Sessions may receive unconfirmed memories, so mistakes in them do the most harm after what the user said in vain.
+    Captures of the same rank are ordered by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago
+    come last.
     """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"
-        " ORDER BY shown_at IS NOT NULL AND shown_at < ?2, memory_id IS NULL,"
-        " CASE origin WHEN 'user' THEN 0 WHEN 'assistant' THEN 1 ELSE 2 END, confidence DESC, id LIMIT ?3",
+        " ORDER BY shown_at IS NOT NULL AND shown_at < ?2, origin <> 'user' OR kind = 'meta',"
+        " CASE WHEN origin = 'user' THEN 0 ELSE memory_id IS NULL END, CASE origin WHEN 'tool' THEN 1 ELSE 0 END,"
+        " confidence DESC, id LIMIT ?3",
         (project_id, now - LEFT_SECONDS, limit),
     )
     return [capture_from(row) for row in rows]

@@ -98,12 +98,17 @@ async def test_the_most_useful_come_first_and_three_at_most(database: Database, 
     assert await offered(database, project, limit=10) == [own, sure, weak, tool]
 
 
-async def test_what_sessions_may_be_given_comes_first(database: Database, project: Project) -> None:
+async def test_the_users_words_come_first_and_then_what_sessions_may_be_given(
+    database: Database, project: Project
+) -> None:
+    vague = await waits(database, project, "v", origin=Origin.USER, raw_confidence=0.6)
     own = await waits(database, project, "o", origin=Origin.USER, raw_confidence=0.89)
+    other = await waits(database, project, "t", origin=Origin.ASSISTANT, raw_confidence=0.85)
     found = await waits(database, project, "f", origin=Origin.ASSISTANT, raw_confidence=0.75)
     async with database.write() as tx:
-        await unconfirmed.insert(tx, found, make_memory("f", project_id=project.id))
-    assert await offered(database, project) == [found, own]
+        for number, text in ((vague, "v"), (found, "f")):
+            await unconfirmed.insert(tx, number, make_memory(text, project_id=project.id))
+    assert await offered(database, project, limit=4) == [own, vague, found, other]
 
 
 async def test_what_was_shown_and_left_steps_behind_a_day_later(database: Database, project: Project) -> None:
