@@ -21,7 +21,7 @@ from watchfiles import Change, awatch
 
 from subconscious.app import App
 from subconscious.authorship import unheard_entries
-from subconscious.authorship.attestation import KNOWN, record_early_prompt
+from subconscious.authorship.attestation import EARLY, KNOWN, UNHEARD, record_spooled_prompt
 from subconscious.context.entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from subconscious.context.priority import LONGEST, aside
 from subconscious.redaction import remaining_copies
@@ -106,7 +106,7 @@ class Spool:
         await self._set_aside_all([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
-        await self._record_early([found for name, found in read if name in self._before_any_daemon])
+        await self._record_early([(name, found) for name, found in read if name in self._app.sessions.unheard])
         async with self._app.database.write() as tx:
             for name, found in read:
                 if isinstance(found, Entry):
@@ -123,11 +123,12 @@ class Spool:
         await self._set_aside_all(list(broken))
         self._known.update(names)
 
-    async def _record_early(self, found: Iterable[Entry | str]) -> None:
+    async def _record_early(self, found: Iterable[tuple[str, Entry | str]]) -> None:
         """Record prompts whose job has not run yet, before any job reads a transcript."""
-        for one in found:
+        for name, one in found:
             if isinstance(one, Entry):
-                await record_early_prompt(self._app, one)
+                mark = EARLY if name in self._before_any_daemon else UNHEARD
+                await record_spooled_prompt(self._app, one, mark)
 
     def remove(self, name: str) -> None:
         """Delete an entry after its job has committed."""

@@ -37,6 +37,9 @@ EARLY = "early"
 COMMANDED = "a command"
 """The reason of a ``VOUCHED`` event, instead of a digest, if the transcript will not show the text as typed."""
 
+UNHEARD = "unheard"
+"""The event for a prompt that was spooled while no daemon was running, in a session that an earlier daemon knew."""
+
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
 
@@ -119,15 +122,18 @@ async def record_prompt(app: App, entry: Entry) -> None:
         await events.record(tx, VOUCHED, "prompt", number, reason=reason)
 
 
-async def record_early_prompt(app: App, entry: Entry) -> None:
-    """Record a prompt that was spooled before any daemon ran, by the digest of its stored text."""
+async def record_spooled_prompt(app: App, entry: Entry, mark: str) -> None:
+    """Record a prompt that was spooled while no daemon was running, by the digest of its stored text.
+
+    ``mark`` is ``EARLY`` or ``UNHEARD``; the second attests nothing, and only explains why a statement waits.
+    """
     if not entry.payload.prompt_id or not app.recall_context(entry.options).settings.capture:
         return
     with ledger.reading(f"session/{entry.payload.session_id}"):
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
     number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
     async with app.database.write() as tx:
-        await events.record(tx, EARLY, "prompt", number, reason=content_hash(text))
+        await events.record(tx, mark, "prompt", number, reason=content_hash(text))
 
 
 async def was_handed_over(app: App, entry: Entry) -> bool:

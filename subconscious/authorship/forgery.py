@@ -6,21 +6,28 @@ as typed waits for review. A report counts only if the daemon found that the cli
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from time import time
 
 from subconscious.app import App
-from subconscious.authorship.attestation import COMMANDED, EARLY, VOUCHED, knows_session
+from subconscious.authorship.attestation import COMMANDED, EARLY, UNHEARD, VOUCHED, knows_session
 from subconscious.domain.model import Act, Decision, Judged, Origin, Turn
 from subconscious.store import events
 from subconscious.store.rows import content_hash
+from subconscious.transcripts.turn_builder import TYPED_MARK
 
 HOOK_SECONDS = 2.0
 """The seconds after a prompt during which its hook may still be running; no hook takes longer."""
 
-UNTYPED = "no hook of the client reported this prompt"
+UNTYPED = "nothing confirms that you typed it: no hook of Claude Code reported this prompt"
 """The reason of a capture that waits for review because no hook of the client reported its prompt."""
+
+WITH_REFUSAL = "typed while refusing a tool or a plan, which Claude Code reports to no hook, so nothing confirms it"
+"""The reason if the transcript has the words in the result of a tool call."""
+
+UNHEARD_PROMPT = "typed while the daemon was not running, so nothing confirms that you typed it"
+"""The reason if a spool entry of the time without a daemon has the same prompt."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
@@ -80,9 +87,22 @@ async def _texts(app: App, mark: str, session_id: str) -> set[str]:
     return await events.reasons_of(app.database, mark, "prompt", f"{session_id}/")
 
 
-def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:
-    """Return all candidates; those from doubtful turns are marked, so that they wait for a person's review."""
-    return [hold(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
+def waiting(judged: Sequence[Judged], doubtful: Mapping[str, str]) -> list[Judged]:
+    """Return all candidates; those from doubtful turns are marked with the reason, and wait for a person's review."""
+    turns = [one[0].evidence.turn_id for one in judged]
+    return [hold(one, doubtful[turn]) if turn in doubtful else one for turn, one in zip(turns, judged, strict=True)]
+
+
+async def reasons(app: App, session_id: str, turns: Sequence[Turn], doubtful: Collection[str]) -> dict[str, str]:
+    """Return, by the id of each doubtful turn, why no hook reported it, as far as that is known."""
+    unheard = await _texts(app, UNHEARD, session_id) if doubtful else set()
+    return {turn.id: _reason(turn, unheard) for turn in turns if turn.id in doubtful}
+
+
+def _reason(turn: Turn, unheard: Collection[str]) -> str:
+    if turn.id.endswith(TYPED_MARK):
+        return WITH_REFUSAL
+    return UNHEARD_PROMPT if content_hash(turn.text) in unheard else UNTYPED
 
 
 def hold(judged: Judged, reason: str) -> Judged:

@@ -14,7 +14,7 @@ from time import monotonic, time
 import aiosqlite
 
 from subconscious.app import App
-from subconscious.authorship.forgery import hold, waiting
+from subconscious.authorship.forgery import hold, reasons, waiting
 from subconscious.capture import habits, observing
 from subconscious.capture.admission import Provenance, keep
 from subconscious.capture.evaluation import judge
@@ -150,7 +150,8 @@ async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, tu
     judged = _of_turns(new, found)
     if any(habits.is_habit(candidate) for candidate, _ in judged):
         judged = await asyncio.to_thread(habits.with_suggestions, Path(source.path), batch.reading.offset, judged)
-    return waiting([hold(one, LATE) for one in judged] if source.late else judged, batch.doubtful)
+    why = await reasons(app, source.session_id, new, batch.doubtful)
+    return waiting([hold(one, LATE) for one in judged] if source.late else judged, why)
 
 
 async def _store_effects(

@@ -35,6 +35,9 @@ KNOWN_TYPES = frozenset(
         "permission-mode",
     }
 )
+TYPED_MARK = ":typed"
+"""The end of a turn's id if its text was typed in a dialog of a tool call, and not as a prompt."""
+
 _IDENTITY_KEYS = ("sessionId", "uuid", "messageId", "leafUuid")
 
 _FILE_KEYS = {"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path"}
@@ -186,7 +189,7 @@ class TurnBuilder:
         self._interrupted |= bool(refused)
         reasons = [self._clean(speech.rejection_reason(block)) for block in refused]
         if words := speech.typed("\n".join([*reasons, text])):
-            self._add_typed(line, record, words, mark=":typed")
+            self._add_typed(line, record, words, mark=TYPED_MARK)
 
     def _add_results(self, line: Line, record: Record, results: list[Record], names: list[str]) -> None:
         """Add a tool's turn: names, targets and failure, but not the output.

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from subconscious.app import App
-from subconscious.authorship.attestation import record_early_prompt, record_prompt, vouch
+from subconscious.authorship.attestation import EARLY, UNHEARD, record_prompt, record_spooled_prompt, vouch
+from subconscious.authorship.forgery import UNHEARD_PROMPT, UNTYPED
 from subconscious.capture.ingest import learn
 from subconscious.capture.missing_prompts import expect
 from subconscious.capture.transcript_source import Source, _read
@@ -146,7 +147,7 @@ async def test_what_was_added_behind_a_command_waits(app: App, source: Source) -
 async def test_prompts_from_before_the_first_daemon_are_accepted_before_a_command(app: App, source: Source) -> None:
     """As on the first day: a statement while the environment is made, then `/subconscious:status`."""
     early = Payload("s", prompt=FIRST, prompt_id="1")
-    await record_early_prompt(app, Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, early))
+    await record_spooled_prompt(app, Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, early), EARLY)
     write(source, "1", FIRST, ago=60)
     write(source, "9", SECOND, ago=30)
     await hand_over(app, "2", "/subconscious:status")
@@ -207,3 +208,16 @@ async def test_an_approved_plan_that_is_handed_over_as_a_prompt_is_not_typed(app
         payload = Payload(source.session_id, prompt=text, prompt_id=number)
         await expect(app, Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, payload))
     assert [one.prompt_id for one in await sessions.unwritten_prompts(app.database, source.session_id)] == ["2"]
+
+
+@pytest.mark.parametrize("unheard", [True, False])
+async def test_the_reason_says_that_no_daemon_was_running(app: App, source: Source, unheard: bool) -> None:
+    write(source, "1", FIRST, ago=60)
+    write(source, "2", SECOND, ago=30)
+    await hand_over(app, "1", FIRST)
+    if unheard:
+        spooled = Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, Payload("s", prompt=SECOND, prompt_id="2"))
+        await record_spooled_prompt(app, spooled, UNHEARD)
+    await kept(app, source)
+    (row,) = await captures.listing(app.database, status="review")
+    assert (row["content"], row["reason"]) == (SECOND, UNHEARD_PROMPT if unheard else UNTYPED)

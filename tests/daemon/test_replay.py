@@ -24,7 +24,7 @@ from bench.replay.labels import Labels, read_labels
 from bench.replay.run import Naive, Outcome, Place, given_texts, replay
 from bench.tuned import tuned
 from subconscious.app import App
-from subconscious.authorship.forgery import UNTYPED
+from subconscious.authorship.forgery import WITH_REFUSAL
 from subconscious.domain.hits import Hit
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.framing import rules
@@ -216,7 +216,7 @@ async def test_prompts_are_handed_over_and_what_no_hook_hears_of_waits(folder: P
     wanted = replace(labels, needs=tuple(need | {"session": 1} for need in labels.needs[:1]))
     outcome = await replayed(read_history(folder), wanted)
     assert [row["text"] for row in outcome.known] == ["From now on, run the linter before every commit."]
-    assert [(place.place, place.reason) for place in outcome.places] == [(WAITING, UNTYPED)]
+    assert [(place.place, place.reason) for place in outcome.places] == [(WAITING, WITH_REFUSAL)]
 
 
 async def test_what_was_given_says_which_sessions_it_came_from(history: History, labels: Labels) -> None:

@@ -19,7 +19,7 @@ from time import time
 import aiosqlite
 
 from subconscious.app import App
-from subconscious.authorship.forgery import doubted, waiting
+from subconscious.authorship.forgery import doubted, reasons, waiting
 from subconscious.capture import unconfirmed_upkeep
 from subconscious.capture.admission import Provenance
 from subconscious.capture.llm_extraction import extractor as model
@@ -307,7 +307,9 @@ async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered:
     assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refinement.judge, ctx, answered.value, piece.chunk, extractor)
-    judged = waiting(judged, await doubted(app, span.session_id, piece.chunk.turns))
+    turns = piece.chunk.turns
+    doubtful = await doubted(app, span.session_id, turns)
+    judged = waiting(judged, await reasons(app, span.session_id, turns, doubtful))
     where = await _provenance(ctx, span)
     findings = await refinement.compare(ctx, judged, where.place)
     async with app.database.write() as tx:
