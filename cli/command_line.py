@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import Any, NoReturn
 
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         listed = "" if is_command and not self._is_nested else f"; valid: {', '.join(choices)}"
         near = _suggestion(str(value), choices)
         if isinstance(action, argparse._SubParsersAction):
-            near = near or _option_named(str(value), action._name_parser_map)
+            near = _other_name(str(value), choices) or near or _option_named(str(value), action._name_parser_map)
         raise argparse.ArgumentError(None if is_command else action, what + (near or listed))
 
     @property
@@ -144,6 +144,29 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(typed.partition("=")[0], list(known), n=2, cutoff=0.6)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _other_name(typed: str, known: Collection[str]) -> str:
+    """Return a hint for a word that other programs use for one of these commands; else ""."""
+    name = OTHER_NAMES.get(typed, "")
+    return f"; did you mean {name}?" if name in known else ""
+
+
+OTHER_NAMES = {
+    other: name
+    for name, others in {
+        "correct": "edit change modify update",
+        "forget": "delete remove rm del",
+        "history": "timeline log changes",
+        "list": "ls memories",
+        "remember": "add save store new note",
+        "search": "find grep query",
+        "purge": "wipe erase",
+        "doctor": "check diagnose health",
+    }.items()
+    for other in others.split()
+}
+"""Words that other programs use for commands, with the names of the commands here."""
 
 
 def _option_named(typed: str, known: Mapping[str, argparse.ArgumentParser]) -> str:

@@ -38,6 +38,9 @@ SPEAKERS = {
 TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """Notes that are shown with memories of less than normal trust."""
 
+ON_BRANCH = "on branch "
+"""The beginning of a mark of a memory that was stated on another branch."""
+
 PAUSED = "paused: sessions did not use it"
 """The mark of a memory that new sessions do not start with any more."""
 
@@ -263,7 +266,8 @@ def show(options: Namespace) -> None:
     priority = f"{answer['priority']:+.2f}, from how often sessions used it" if answer["priority"] else ""
     why = ask("why_surfaced", id=memory["id"], limit=1, origin=origin())
     out = "new sessions no longer start with it, because recent sessions did not use it" if why.get("left_out") else ""
-    _show_content(memory, [("warning", _warnings(answer)), ("priority", priority), ("left out", out)])
+    notes = [("warning", _warnings(answer)), ("branch", _branches(answer))]
+    _show_content(memory, [*notes, ("priority", priority), ("left out", out)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"], answer.get("successions", []))  # an older daemon does not send them
@@ -272,7 +276,13 @@ def show(options: Namespace) -> None:
 
 def _warnings(answer: ShowResult) -> str:
     """Return the warnings about a memory: what has changed since the statement, and why it may be poisoned."""
-    return screen.listed([*answer["marks"], *filter(None, [answer["memory"].get("suspicion")])])
+    marks = [mark for mark in answer["marks"] if not mark.startswith(ON_BRANCH)]
+    return screen.listed([*marks, *filter(None, [answer["memory"].get("suspicion")])])
+
+
+def _branches(answer: ShowResult) -> str:
+    """Return the note that a memory was stated on another branch, which is no reason to doubt it."""
+    return screen.listed([mark.removeprefix(ON_BRANCH) for mark in answer["marks"] if mark.startswith(ON_BRANCH)])
 
 
 def _merges(answer: ShowResult) -> list[tuple[str, str]]:

@@ -168,4 +168,4 @@ def _require_typed_yes(options: Namespace, question: str) -> None:
         return
     print(screen.wrapped(question))
     if typed_word("Type yes: ") != "yes":
-        raise RequestError("nothing was changed", "")
+        raise RequestError("nothing was changed", "what can't be undone needs the whole word yes")

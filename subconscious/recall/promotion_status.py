@@ -76,4 +76,6 @@ def _flaw(memory: Memory, said: Statements, level: Level, *, superseded: bool) -
         return f"it may be poisoned ({worst})"
     if superseded:
         return "it is superseded by another memory"
+    if memory.unconfirmed:
+        return "it is unconfirmed"
     return "archived" if memory.archived_at is not None else ""

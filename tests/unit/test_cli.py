@@ -476,6 +476,7 @@ def test_nothing_is_purged_without_a_clear_yes(
     assert code == 1
     assert "can't be undone" in " ".join(out.split())
     assert "nothing was changed" in err
+    assert "the whole word yes" in err
     assert "purge" not in [request.cmd for request in daemon.requests]
 
 
@@ -555,6 +556,13 @@ def test_why_surfaced_says_that_a_session_got_nothing(daemon: StubDaemon, capsys
         "",
     )
     assert run(capsys, "why-surfaced", "12") == (0, "This memory has not been shown to a session yet.\n", "")
+
+
+def test_show_names_the_branch_without_a_warning(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["show"] = ANSWERS["show"] | {"marks": ["on branch glaze"]}
+    _, out, _ = run(capsys, "show", "12")
+    assert re.search(r"^ *branch +glaze$", out, re.MULTILINE)
+    assert "warning" not in out
 
 
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

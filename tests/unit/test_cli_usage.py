@@ -105,6 +105,8 @@ def test_full_help_describes_every_command_once_in_its_group(
         ("stauts", "did you mean stats or status?"),
         ("serach cents", "did you mean search?"),
         ("provider set local", "there is no command 'provider'; did you mean setup --provider?"),
+        ("edit 3 words", "there is no command 'edit'; did you mean correct?"),
+        ("timeline", "there is no command 'timeline'; did you mean history?"),
         ("everywhere", "there is no command 'everywhere'\n"),
         ("search", "required: QUERY"),
         ("search  ", "type words to search for"),

@@ -130,6 +130,12 @@ async def test_rolled_back_or_foreign_statements_do_not_count(database: Database
     assert await status(database, memory) == ("observed", 1)
 
 
+async def test_an_unconfirmed_memory_is_not_called_archived(database: Database, project: Project) -> None:
+    memory = replace(await kept(database, project), archived_at=time(), unconfirmed=True)
+    known = await standings(database, [memory], SETTINGS)
+    assert known[memory.id].flaw == "it is unconfirmed"
+
+
 @pytest.mark.parametrize("flaw", ["poisoned", "quarantined", "superseded", "archived"])
 async def test_nothing_flagged_is_promoted(database: Database, project: Project, flaw: str) -> None:
     memory = await kept(database, project)

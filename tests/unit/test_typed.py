@@ -680,3 +680,8 @@ def test_an_option_that_is_picked_with_a_reason_is_stored_with_what_it_names() -
         [turn(text, before=before)], {judge.Spoken(text, before=before): judge.Opinion(0.95, "rule")}
     )
     assert "containers" in found.content
+
+
+def test_the_reason_has_the_article_of_its_kind() -> None:
+    assert typed._reason(judge.Opinion(0.9, "ownership"), None) == "reads like an ownership (0.90)"
+    assert typed._reason(judge.Opinion(0.9, "rule"), None) == "reads like a rule (0.90)"

@@ -279,8 +279,9 @@ def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
 
 
 def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
+    article = "an" if opinion.kind.startswith(tuple("aeiou")) else "a"
     return "; ".join(
-        [f"reads like a {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])]
+        [f"reads like {article} {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])]
     )
 
 
