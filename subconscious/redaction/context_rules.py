@@ -8,11 +8,13 @@ from collections.abc import Callable
 from . import encoded
 from .plausible import (
     is_code,
+    is_numbered_word,
     is_password,
     is_random,
     is_random_key,
     is_symbol_password,
     is_written_password,
+    looks_password,
     looks_secret,
 )
 from .rule import Rule, entropy
@@ -98,7 +100,10 @@ def _password_bare(match: re.Match[str], value: str) -> bool:
     value = value.rstrip(").:}]")
     if not names_value(match) or _TYPE.match(value) or _is_verdict(match):
         return False
-    return looks_secret(value) or (_is_set(match) and is_written_password(value))
+    if looks_secret(value) or (_is_set(match) and is_written_password(value)):
+        return True
+    # After "=" with spaces around it, a word in lower case is a variable more often.
+    return is_numbered_word(value, digits=2) and (value[0].isupper() or "=" not in match[0])
 
 
 def _is_verdict(match: re.Match[str]) -> bool:
@@ -134,12 +139,15 @@ def _secret_bare(match: re.Match[str], value: str) -> bool:
         return False
     if _secret(match, value):
         return True
+    stripped = value.rstrip(").:}]")
+    if names_value(match) and len(stripped) >= 8 and stripped[0].isupper() and is_numbered_word(stripped, digits=2):
+        return True
     upper = match[0].partition("=")[0].isupper()
     return upper and names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
 
 
 def _mixed_password(match: re.Match[str], value: str) -> bool:
-    return names_value(match) and looks_secret(value) and is_written_password(value)
+    return names_value(match) and looks_password(value.rstrip(").:}]"))
 
 
 def _secret(match: re.Match[str], value: str) -> bool:
@@ -225,6 +233,12 @@ def _mixed(match: re.Match[str], value: str) -> bool:
     return looks_secret(value)
 
 
+def _argument(match: re.Match[str], value: str) -> bool:
+    """Whether the word after an option or a statement that sets a password is one."""
+    del match
+    return looks_secret(value) or is_numbered_word(value.rstrip(",."), digits=2)
+
+
 def _placed(kind: str, hints: str, pattern: str, judge: Callable[[re.Match[str], str], bool]) -> Rule:
     return Rule(kind, tuple(hints.split()), f"(?i:{pattern})", judge)
 
@@ -254,7 +268,7 @@ RULES = (
         "pass secret token key bearer pwd",
         r"(?<![\w-])--?[\w-]{0,20}(?:password|passwd|passphrase|pass|token|secret|api-?key|auth-token|access-token|bearer|pwd)"
         r"""(?:=|\s{1,3})["']?(?P<secret>[^\s"'\\-][^\s"'\\]{3,200})""",
-        _mixed,
+        _argument,
     ),
     _placed("password", "pass:", r"-pass(?:in|out|word)?\s{1,3}[\"']?pass:(?P<secret>[^\s\"']{3,200})", _given),
     _placed(
@@ -283,13 +297,13 @@ RULES = (
         "passw identified",
         r"(?:password|identified\s{1,3}(?:with\s{1,3}\w{1,40}\s{1,3})?(?:by|as))(?:\s{1,3}(?:is|as))?\s{1,3}"
         r"(?P<quote>\\?[\"'])(?P<secret>[^\s\"'\\]{4,200})(?P=quote)",
-        _mixed,
+        _argument,
     ),
     _placed(
         "password",
         "identified login user role",
         r"(?:identified\s{1,3}by|(?:login|user|role)\s[^\n;]{0,60}?\bpassword)\s{1,3}(?P<secret>[^\s\"'\\;()]{6,200})",
-        _mixed,
+        _argument,
     ),
     _placed(
         "password",

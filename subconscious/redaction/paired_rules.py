@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .context_rules import PASSWORD, SECRET, names_value
-from .plausible import is_random_key, is_written_password, looks_secret
+from .plausible import is_random_key, looks_password, looks_secret
 from .rule import Rule, Span
 
 _QUOTE = r"""(?P<quote>\\{0,2}["'`])"""
@@ -29,7 +29,7 @@ _MOST_ROWS = 200
 
 
 def _written(match: re.Match[str], value: str) -> bool:
-    return names_value(match) and looks_secret(value) and is_written_password(value)
+    return names_value(match) and looks_password(value)
 
 
 def _mixed(match: re.Match[str], value: str) -> bool:
@@ -116,6 +116,6 @@ def find_in_tables(text: str) -> Iterator[Span]:
 
 def _in_cell(cell: re.Match[str]) -> Iterator[Span]:
     value = cell[0].strip().strip("`*")
-    if looks_secret(value) and is_written_password(value):
+    if looks_password(value):
         start = cell.start() + cell[0].index(value)
         yield Span(start, start + len(value), "password")

@@ -37,18 +37,18 @@ _PHRASE = (
 )
 """Names of secrets that always consist of words."""
 
-_PHRASE_HINTS = tuple(
+PHRASE_HINTS = tuple(
     "passphrase,passcode,pass ,pass-,phrase,frase,merksatz,wachtzin,wachtwoordzin,palavra,l\u00f6senfras"
     ",adgangss\u00e6tning,\u0444\u0440\u0430\u0437".split(",")
 )
-_HINTS = (*HINTS.split(), *_PHRASE_HINTS)
-_NAME = rf"(?P<name>{_PHRASE}|{FULL_NAME}|\bpw\b|\bpwd\b)(?:et|en|n|s)?(?![^\W_])"
+_HINTS = (*HINTS.split(), *PHRASE_HINTS)
+NAME = rf"(?P<name>{_PHRASE}|{FULL_NAME}|\bpw\b|\bpwd\b)(?:et|en|n|s)?(?![^\W_])"
 _FOR = (
     r"(?:for|of|to|on|in|at|f\u00fcr|von|vom|des|der|zum|zur|im|pour|du|de|del|della|da|do|dos|das|para|per|van|voor"
     r"|f\u00f6r|till|til|\u0434\u043b\u044f|\u043e\u0442|na)"
 )
 _TOKEN = r"(?:[^\s.,;:!?=\"'`(){}<>\u2019]|['\u2019](?=\w)|\.(?=\w)){1,30}+"
-_OF = rf"(?:\s{{1,3}}{_FOR}(?:\s{{1,3}}{_TOKEN}){{1,5}}?)?"
+OF = rf"(?:\s{{1,3}}{_FOR}(?:\s{{1,3}}{_TOKEN}){{1,5}}?)?"
 """What the password is for: "of the deploy key"."""
 
 _NOW = r"(?:\s{1,3}(?:now|currently|again|nun|jetzt|maintenant|ahora|agora|adesso|ora|nu|teraz|nog))?"
@@ -57,7 +57,7 @@ _IS = (
     r"|(?:will|should|must|shall|can|could) be|has been|sera|sar\u00e0|ser\u00e1|blir|bliver|wordt)"
     rf"{_NOW}|(?<=has\u0142o\s)to|lautet{_NOW}|reads|equals)"
 )
-_STATES = rf"(?:\s{{1,3}}(?P<verb>{_IS})\s{{1,3}}|['\u2019]s\s{{1,3}})"
+STATES = rf"(?:\s{{1,3}}(?P<verb>{_IS})\s{{1,3}}|['\u2019]s\s{{1,3}})"
 _GIVES = rf"""(?:\s{{1,3}}{_IS})?(?:\\?["'`\]]|[*_]{{1,2}}){{0,2}}\s{{0,3}}(?::=|=>|[:=\uff1a])[*_]{{0,2}}\s{{0,4}}"""
 _BECOMES = r"\s{1,3}(?:(?:to|as|auf|als|\u00e0|a|en|como|come|op|til|till|na|com|con|with|mit|avec)\s{1,3})?"
 _TO = (
@@ -172,10 +172,10 @@ _IS_ONE = r"\s{1,3}(?:as|is|was|als|ist|war|comme|est|como|es|era|come|\u00e9|\u
 _NOT_OF_ONE = r"(?!\s(?:manager|safe|store|vault|field|hash|polic|storage|plugin|format|hint|prompt|label))"
 
 RULES = (
-    Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}(?:{_STATES}|{_GIVES}|{_BECOMES}){_QUOTE}{_WITHIN})", _quoted),
-    Rule("password", _HINTS, rf"(?i:{_QUOTE}{_WITHIN}{_IS_ONE}{_NAME}{_NOT_OF_ONE})", _quoted),
-    Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_GIVES}{_PLAIN})", _given),
-    Rule("password", _PHRASE_HINTS, rf"(?i:(?P<name>{_PHRASE}){_OF}{_GIVES}{_SENTENCE})", _named),
-    Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_STATES}{_PLAIN})", _stated),
-    Rule("password", _HINTS, rf"(?i:{_NAME}{_OF}{_TO}{_PLAIN})", _changed),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}(?:{STATES}|{_GIVES}|{_BECOMES}){_QUOTE}{_WITHIN})", _quoted),
+    Rule("password", _HINTS, rf"(?i:{_QUOTE}{_WITHIN}{_IS_ONE}{NAME}{_NOT_OF_ONE})", _quoted),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{_GIVES}{_PLAIN})", _given),
+    Rule("password", PHRASE_HINTS, rf"(?i:(?P<name>{_PHRASE}){OF}{_GIVES}{_SENTENCE})", _named),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{STATES}{_PLAIN})", _stated),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{_TO}{_PLAIN})", _changed),
 )

@@ -9,7 +9,7 @@ from .rule import entropy
 
 _PLACEHOLDER = re.compile(
     r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|sample|dummy|fake|mock|placeholder|change[-_]?(?:me|this|it)|"
-    r"\byour|your[-_]|^my[-_]?|^some[-_]|secret|passw(?!0)|passphrase|token|api[-_]?key|hunter2|foobar|abc123|123456|undefined|"
+    r"\byour|your[-_]|^my[-_]?|^some[-_]|secret|passw(?!0)|passphrase|token|api[-_]?key|hunter2(?!\w)|foobar|abc123|123456|undefined|"
     r"null|none|nil|process\.env|os\.environ|getenv|^(?:\d+|[a-z]|true|false|empty|default|string|admin|root|user(?:name)?|"
     r"test(?:ing)?\d{0,3}|pass\d*|foo|bar|baz|qux|asdf\w*|qwerty\w*|pwd?|value|required|optional|hidden|secure|invalid|"
     r"wrong|correct|incorrect|bad|good|old|new|valid|plain\w*|basic|bearer|encrypted|hashed|bcrypt|argon2\w*|sha\d+)$",
@@ -66,11 +66,44 @@ def is_written_password(value: str) -> bool:
     """
     if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
-    if _ALTERED_WORD.search(value):
+    if _ALTERED_WORD.search(value) or (value[0].isupper() and is_numbered_word(value)):
         return True
     if _PLACEHOLDER.search(value) or _NAME.fullmatch(value):
         return False
     return bool(_LETTERS.fullmatch(value)) or not _WORDS.fullmatch(value)
+
+
+_NUMBERED_WORD = re.compile(r"(?P<word>[^\W\d_]{3,24})(?P<sign>[-_.]?)(?P<digits>\d{1,4})")
+_NUMBERED_THINGS = frozenset(
+    "sha base utf iso aes des rsa ecdsa bcrypt scrypt argon pbkdf crypt rot crc hmac blake curve secp int uint float char"
+    " varchar nvarchar string text bytes bits array oauth http https ipv win windows ubuntu debian ios android chrome firefox"
+    " safari node python java php postgres mysql mac macos test user users admin account root guest host server port step page"
+    " line table column field form row section chapter phase sprint ticket issue bug jira version release item option case part"
+    " level day week month year quarter min max input value val arg param var tmp key hash salt owasp rfc cve note figure"
+    " prod dev stage staging config team schritt seite zeile schicht entry slot group role tier index num count data file pass"
+    " bis the from until since about only after before".split()
+)
+"""Words that a number follows when the two name a thing: an algorithm, a type, a version, a place in a list."""
+
+
+def is_numbered_word(value: str, *, digits: int = 1) -> bool:
+    """Whether a value directly after a password's name is a word and a number, as people choose them: "Tulpen42".
+
+    A number of one digit is enough only after five letters: "Key1" is a name more often. With a sign between word and
+    number the word has to be capitalised, and the number to have two digits.
+    """
+    parts = _NUMBERED_WORD.fullmatch(value)
+    if parts is None or _PLACEHOLDER.search(value) or parts["word"].lower() in _NUMBERED_THINGS:
+        return False
+    word, number = parts["word"], parts["digits"]
+    plain = word[1:].islower() and (word[0].isupper() or not parts["sign"])
+    long_enough = len(number) >= 2 if parts["sign"] or len(word) < 5 else len(number) >= digits
+    return (plain or (word.isupper() and not parts["sign"])) and long_enough and len(number) >= digits
+
+
+def looks_password(value: str) -> bool:
+    """Whether a value in a password's position mixes characters as passwords do, or is a word and a number."""
+    return (looks_secret(value) and is_written_password(value)) or is_numbered_word(value, digits=2)
 
 
 _CALL = re.compile(r"[A-Za-z_]{3}[(\[.]|[$%#]\{|\{\{|%\(|\$\(|=>|^[<{\[(].{0,200}[>}\])]$|::")

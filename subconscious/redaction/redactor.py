@@ -13,7 +13,7 @@ from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "9+gitleaks-8.30.1"
+VERSION = "10+gitleaks-8.30.1"
 """The version of the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
@@ -96,7 +96,17 @@ def redact(text: str, active: Policy | None = None) -> Redacted:
 def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
     """Return the rules for a type of data, and for each hint the indices of the rules that have it."""
     # Imported here, so that the rules are loaded with the first text and delay no start.
-    from . import command_rules, context_rules, gitleaks, paired_rules, passphrases, personal, shapes, spoken_rules
+    from . import (
+        command_rules,
+        context_rules,
+        gitleaks,
+        numbered_words,
+        paired_rules,
+        passphrases,
+        personal,
+        shapes,
+        spoken_rules,
+    )
 
     if sort == policy.SECRETS:
         rules: tuple[Rule, ...] = (
@@ -104,6 +114,7 @@ def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, 
             *context_rules.RULES,
             *spoken_rules.RULES,
             *passphrases.RULES,
+            *numbered_words.RULES,
             *command_rules.RULES,
             *paired_rules.RULES,
             *gitleaks.rules(),

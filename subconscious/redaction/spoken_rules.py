@@ -35,23 +35,25 @@ _GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
 
 _VALUE = r"""["'`]?(?P<secret>(?=[^\s,;"'`<>\\]{0,79}?[\d!@#^&*+=/~?$%])[^\s,;"'`<>\\]{6,80}+)"""
 """A value with a digit or a sign. An ordinary word must not match, or the real value after the word would be missed."""
-_LOGIN = (
+LOGIN = (
     r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|(?:an)?melde\w{0,2}|logge?\w{0,2}|einlogge\w{0,2}"
     r"|connecte\w{0,2}|inicia\w{0,2} sesi\u00f3n|entra\w{0,2}|entre)\b"
 )
 _WITH = r"\s(?:with|using|mit|avec|con|com)\s{1,3}"
 
 _NAME = rf"(?:{FULL_NAME}|\bpw\b|\bpwd\b)"
-_AS = (
+AS = (
     rf"\s{{1,3}}(?:as|is|was|als|ist|war|comme|est|como|es|era|come|\u00e9|\u00e8|jako|jest)\s{{1,3}}(?:\w{{1,12}}\s{{1,3}}){{0,2}}?{_NAME}"
     r"(?![\w-]|\s(?:manager|safe|store|vault|field|hash|polic|storage|plugin|format))"
 )
 """Matches what follows a value if its name comes after it, as in "... is the password"."""
 
-_ACCOUNT = (
+ACCOUNT = (
     r"\b(?:creds?|credentials?|log-?in|account|zugang|zugangsdaten|anmeldedaten|login-?daten|identifiants?|credencia(?:les|is)|credenziali"
     r"|inloggegevens)\b"
 )
+ACCOUNT_HINTS = ("cred", "login", "log-in", "account", "zugang", "anmelde", "identifiant", "inlog")
+LOGIN_HINTS = ("log", "sign", "ssh", "connect", "authent", "meld", "sesi", "entr")
 _USER = r"""["'`]?[A-Za-z][\w.@+-]{0,60}["'`]?"""
 _AND = r"(?:\s{0,3}[/|:]\s{0,3}|,?\s{1,3}(?:and|und|et|y|e|en|plus|&|with|mit|pw|pass)\s{1,3})"
 _SECOND_FACTOR = r"(?:2fa|mfa|totp|otp|oathtool|two-?factor|authenticator|zwei-?faktor|setup[ -]key)"
@@ -118,17 +120,17 @@ RULES = (
         rf"(?i:{_NAME}[^\n?]{{0,120}}\?\*{{0,3}}[ \t]{{0,3}}\r?\n{_GAP}{_VALUE})",
         _said,
     ),
-    Rule("password", tuple(HINTS.split()), rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={_AS}))", _said),
+    Rule("password", tuple(HINTS.split()), rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={AS}))", _said),
     Rule(
         "password",
-        ("cred", "login", "log-in", "account", "zugang", "anmelde", "identifiant", "inlog"),
-        rf"(?i:{_ACCOUNT}[^\n.;!?]{{0,40}}?[\s:=(]{_USER}{_AND}{_VALUE})",
+        ACCOUNT_HINTS,
+        rf"(?i:{ACCOUNT}[^\n.;!?]{{0,40}}?[\s:=(]{_USER}{_AND}{_VALUE})",
         _paired,
     ),
     Rule(
         "password",
-        ("log", "sign", "ssh", "connect", "authent", "meld", "sesi", "entr"),
-        rf"(?i:{_LOGIN}{_GAP}{_WITH}{_USER}{_AND}{_VALUE})",
+        LOGIN_HINTS,
+        rf"(?i:{LOGIN}{_GAP}{_WITH}{_USER}{_AND}{_VALUE})",
         _paired,
     ),
     Rule(
@@ -139,8 +141,8 @@ RULES = (
     ),
     Rule(
         "password",
-        ("log", "sign", "ssh", "connect", "authent", "meld", "sesi", "entr"),
-        rf"(?i:{_LOGIN}{_GAP}{_WITH}{_VALUE})",
+        LOGIN_HINTS,
+        rf"(?i:{LOGIN}{_GAP}{_WITH}{_VALUE})",
         _shown,
     ),
     Rule(

@@ -24,6 +24,7 @@ from subconscious.redaction.context_rules import RULES as PLACES
 from subconscious.redaction.gitleaks import VERSION as GITLEAKS
 from subconscious.redaction.gitleaks import python_pattern
 from subconscious.redaction.gitleaks import rules as gitleaks_rules
+from subconscious.redaction.numbered_words import RULES as NUMBERED
 from subconscious.redaction.paired_rules import RULES as PAIRS
 from subconscious.redaction.passphrases import RULES as PASSPHRASES
 from subconscious.redaction.personal import RULES as PERSONAL
@@ -150,7 +151,7 @@ def test_redacting_again_finds_nothing(parts: list[str]) -> None:
     assert redact(once) == Redacted(once)
 
 
-OWN = [*SHAPES, *PLACES, *SPOKEN, *PASSPHRASES, *ARGUMENTS, *PAIRS]
+OWN = [*SHAPES, *PLACES, *SPOKEN, *PASSPHRASES, *NUMBERED, *ARGUMENTS, *PAIRS]
 EVERY = [*OWN, *gitleaks_rules(), *(rule for rules in PERSONAL.values() for rule in rules)]
 
 

@@ -163,3 +163,75 @@ def test_keys_are_known_by_their_place(line: str, value: str) -> None:
 )
 def test_ordinary_lines_stay(text: str) -> None:
     assert redact(text) == Redacted(text)
+
+
+@pytest.mark.parametrize("value", ["Tulpen" + "42", "Zeebonk" + "99"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "db password: {}, staging db is on port 6543",
+        "rws portal login is kit, pw {}",
+        "rws account: kit:{}",
+        "login for the rws portal is kit / {}",
+        "creds are kit/{}",
+        "log in with kit/{}",
+        "user kit, pass {}",
+        "user: kit pass: {}",
+        "the password for staging is {} until friday",
+        "password (staging): {}",
+        "the db password was changed to {}",
+        "use {} as the password",
+        "what is the db password?\nits {}",
+        "das Passwort wurde auf {} gesetzt",
+        "Zugangsdaten: kit / {}",
+        "le mot de passe de la base est {}",
+        "mdp : {}, port 6543",
+        "la contrase\u00f1a de staging es {}",
+        "la clave es {}",
+        "a senha do banco \u00e9 {}, porta 6543",
+        "\u5bc6\u7801\u662f{}",
+        "DB_PASSWORD={}",
+        "db_pw: {}",
+        "secret: {}",
+        "client_secret={}",
+        '{"password": "{}", "port": 1}',
+        "deploy --password {}",
+        "| user | password |\n|---|---|\n| kit | {} |",
+    ],
+)
+def test_a_word_with_a_number_beside_its_name_is_a_password(line: str, value: str) -> None:
+    redacted = redact(line.replace("{}", value)).text
+    assert value not in redacted
+    assert "[redacted: " in redacted
+
+
+def test_a_password_may_contain_a_well_known_example() -> None:
+    assert "hunter2" not in redact("db password on staging is " + "hunter2" + "tide, port 5432").text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hash the password with sha256 or bcrypt12",
+        "the password is base64 in the header",
+        "the password is stored in config12",
+        "password: string2 | null",
+        "password reset is in sprint42",
+        "const password = field2",
+        "{ password: input1, user: input2 }",
+        "pass Foo123 to the parser",
+        "we log in with Chrome and Firefox115",
+        "account: see docs/kiln2.md",
+        "credentials are in vault/team42",
+        "account: eu-west/prod01",
+        "login form lives in src/Login42.tsx",
+        "el login usa OAuth2 / OpenID",
+        "mot de passe hach\u00e9 avec Argon2",
+        "passwort zur\u00fccksetzen in Ticket42",
+        "the key is Enter13",
+        "primary key: Order42",
+        "TOKEN_TTL=Hours24",
+    ],
+)
+def test_a_word_with_a_number_elsewhere_stays(text: str) -> None:
+    assert redact(text) == Redacted(text)
