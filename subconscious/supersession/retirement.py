@@ -292,16 +292,29 @@ class _Search:
     def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
         """Return the last statement of the same message, or else of the previous message.
 
-        If the ending names a rule ("drop that rule"), the statement may be from any earlier message of the session.
+        If the ending names a rule ("drop that rule"), the statement may be from any earlier message of the session. If a
+        question or a sentence that breaks off precedes the ending ("can we drop X for.. nah forget it"), only that is
+        taken back.
         """
         own = [one for one in said if one.turn_id == turn.id]
+        earlier = [one for one in sentences(turn.text[: ending.start]) if not _MURMUR.fullmatch(one)]
+        before = earlier[-1] if earlier else ""
+        if _OPEN_END.search(before) and not (own and self._is_within(own[-1], before)):
+            return []
         if own:
             return own[-1:]
+        if before and _SECOND_THOUGHT.match(ending.evidence):
+            return []
         here = [one for one in said if one.session_id == self._session and one.capture is None]
         latest = max(here, key=lambda one: (self._order.get(one.turn_id, -1), one.at), default=None)
         if latest is None or not (_NAMES_A_RULE.search(ending.evidence) or self._is_previous(latest, turn)):
             return []
         return [one for one in here if one.turn_id == latest.turn_id][-1:]
+
+    def _is_within(self, one: _Statement, sentence: str) -> bool:
+        """Whether a statement of the same message was made in this sentence."""
+        quote = one.text if one.candidate is None else self._judged[one.candidate][0].evidence.quote
+        return sentence in quote or quote.strip() in sentence
 
     def _is_previous(self, one: _Statement, turn: Turn) -> bool:
         """Whether a statement was made in the message before a turn."""
@@ -327,6 +340,23 @@ class _Search:
         candidate, admission = self._judged[place]
         self._judged[place] = candidate, replace(admission, decision=Decision.DISCARD, reason=reason)
 
+
+_OPEN_END = re.compile(
+    r"(?:\?|\.{2,}|\u2026|[-\u2013\u2014])\W*$"
+    r"|^(?:(?:and|und|et|y|e|so|ok|btw|also|oh|hm+)\W+)*(?:(?:can|could|should|shall|would|do|did) (?:we|you|i|u)|what if|how about"
+    r"|(?:k\u00f6nn\w+|soll\w*|kannst) (?:wir|du|ich)|on (?:peut|pourrait)|tu peux|podemos|puedes|podr\w+|pode(?:mos)?)\b",
+    re.IGNORECASE,
+)
+"""Matches a question, also without a question mark, and a sentence that breaks off."""
+
+_MURMUR = re.compile(
+    r"(?:\W*\b(?:hm+|mm+|uh+m?|um+|oh|ok|well|wait|hold on|no|nah|nope|actually|sorry|a?ugh|argh|ach|nein|non)\b)+\W*",
+    re.IGNORECASE,
+)
+"""A sentence without content before a take-back: "hmm.. scrap that"."""
+
+_SECOND_THOUGHT = re.compile(r"(?:nah|nope|no|wait|hold on|actually|ach|doch|nein|non|mejor|n\u00e3o)\b", re.IGNORECASE)
+"""The beginning of a take-back that answers the words directly before it."""
 
 _NAMES_A_RULE = re.compile(
     r"\b(?:rule|decision|convention|policy|requirement|restriction|agreement|Regel|Entscheidung|r[eè]gle|d[eé]cision|"

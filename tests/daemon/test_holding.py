@@ -69,6 +69,34 @@ def test_the_last_thing_is_the_message_before(running: Home, speaker: Speaker) -
     assert contents(running, speaker) == [TICKETS]
 
 
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "and can we drop uplot for.. nah forget it",
+        "could you rename the kiln? no, forget it",
+        "should we move to arm\u2026 actually, never mind",
+        "und k\u00f6nnen wir uplot.. vergiss es",
+        "on peut aussi enlever uplot ? non, laisse tomber",
+    ],
+)
+def test_a_take_back_of_a_question_leaves_what_was_stated_before(running: Home, speaker: Speaker, aside: str) -> None:
+    decide(running, speaker, f"{TICKETS} {aside}")
+    assert contents(running, speaker) == [TICKETS]
+    later(running, speaker, TICKETS, aside)
+    assert contents(running, speaker) == [TICKETS]
+
+
+@pytest.mark.parametrize("ending", [".. nah forget it", ". wait.. scratch that"])
+def test_a_statement_that_breaks_off_is_taken_back(running: Home, speaker: Speaker, ending: str) -> None:
+    decide(running, speaker, f"{TICKETS[:-1]}{ending}")
+    assert contents(running, speaker) == []
+
+
+def test_a_task_that_is_taken_back_leaves_the_message_before(running: Home, speaker: Speaker) -> None:
+    later(running, speaker, TICKETS, "rename Foo to Bar. nah, forget it")
+    assert contents(running, speaker) == [TICKETS]
+
+
 def test_across_sessions_and_back(running: Home, speaker: Speaker) -> None:
     decide(running, speaker, TICKETS)
     later(running, speaker, "forget what i said about the ticket numbers")
