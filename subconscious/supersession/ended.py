@@ -56,8 +56,30 @@ def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
     words = keys(ending.topic)
     if not words or ending.end is End.LAST:
         return []
-    meant = [fit for fit in _fits(words, statements) if _CAN_END[ending.end](words, ending, statements[fit.place])]
+    meant = [
+        fit
+        for fit in _fits(words, statements)
+        if names_same(ending.topic, statements[fit.place])
+        and _CAN_END[ending.end](words, ending, statements[fit.place])
+    ]
     return _certain(meant, ending, statements)
+
+
+def names_same(topic: str, statement: str) -> bool:
+    """Whether a statement has the numbers and code names of a topic: "the 6h thing" is none of a rule without a 6."""
+    said = statement[:LETTERS]
+    figures, words = frozenset(_FIGURE.findall(said)), keys(said)
+    for word in topic.split():
+        if wanted := _FIGURE.findall(word):
+            if not figures.issuperset(wanted):
+                return False
+        elif _CODE_NAME.search(word) and not all(_has(words, key) for key in keys(word)):
+            return False
+    return True
+
+
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_CODE_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w")
 
 
 def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
@@ -269,7 +291,8 @@ def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) ->
     if not order or cosines[order[0]] < NEAR or (len(order) > 1 and cosines[order[0]] - cosines[order[1]] < MARGIN):
         return []
     shared = frozenset(word for word in words if _has(keys(statements[order[0]]), word))
-    fits = bool(shared) and _CAN_END[ending.end](shared, ending, statements[order[0]])
+    fits = bool(shared) and names_same(ending.topic, statements[order[0]])
+    fits = fits and _CAN_END[ending.end](shared, ending, statements[order[0]])
     return order[:1] if fits else []
 
 

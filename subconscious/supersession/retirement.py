@@ -20,7 +20,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.store import consolidations, decisions, full_text, links, memories, review_queue, sessions
 from subconscious.store.filters import Filter
 from subconscious.supersession import succession
-from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys
+from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys, names_same
 from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import LONGEST, Ending, endings
 from subconscious.supersession.expiry import ends_at
@@ -170,9 +170,12 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
 async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> str | None:
     """Return the lasting statement that a sentence takes back; None if it takes back none.
 
-    Only a sentence without a new value counts, because tasks and exceptions mention lasting rules, too.
+    Only a sentence without a new value counts, because tasks and exceptions mention lasting rules, too. A number or a
+    code name in what it says is taken back ("the 6h thing") must be in the statement.
     """
     near = await _nearest(ctx, sentence, lasting, project_id) if len(sentence.split()) >= FEWEST_WORDS else []
+    topics = [one.topic for one in endings(sentence) if one.end is not End.OVER]
+    near = [text for text in near if all(names_same(topic, text) for topic in topics)]
     relations = await ctx.relate(sentence, [bare(text) for text in near]) if near else []
     return next((text for text, found in zip(near, relations, strict=False) if found is Relation.ENDS), None)
 

@@ -175,3 +175,22 @@ async def test_what_is_stored_anyway_is_not_compared_twice(
     turn = Turn("t1", "s1", Role.USER, Origin.USER, typed, NOW, "", 0, len(typed))
     stored = [(make_candidate(typed), Admission(Decision.AUTO, 0.95, "sure"))]
     assert (await retirement.ended(ctx, [turn], stored, project.id, "s1")).retired == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "ends"),
+    [
+        ("actually scrap the 6h thing for alerts, 1h", "dont send the same alert twice within 6h"),
+        ("scrap the 6h thing for alerts", "dont send the same alert twice within 6 hours"),
+        ("scrap the 12h thing for alerts", ""),
+    ],
+)
+async def test_a_number_of_what_is_taken_back_is_in_the_statement(
+    database: Database, project: Project, embedder: LocalEmbedder, typed: str, ends: str
+) -> None:
+    email = "alerts now. email only, no slack no sms"
+    held = [email, *([ends] if ends else [])]
+    for text in held:
+        await store(database, project, text, origin=Origin.USER)
+    ctx = replace(mind_of(database, embedder), index=cast(VectorIndex, Near(0.5)))
+    assert await in_use_after(ctx, project, typed) == [email]
