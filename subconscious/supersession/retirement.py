@@ -24,8 +24,10 @@ from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys,
 from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import LONGEST, Ending, endings
 from subconscious.supersession.expiry import ends_at
+from subconscious.supersession.merging import may_be_certain
 from subconscious.supersession.relating import FAR, LOOKED_AT, REPLACING
-from subconscious.text.occasion import FEWEST_WORDS, bare
+from subconscious.text.occasion import FEWEST_WORDS, bare, question
+from subconscious.text.own_correction import without_lead
 from subconscious.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -104,12 +106,14 @@ async def ended(
     known = await _statements(ctx, project_id)
     by_meaning = await _ends_by_meaning(ctx, typed, judged, known, project_id)
     found += [(turn, ending) for turn, ending, _ in by_meaning]
-    if not found:
+    again = [turn for turn in typed if without_lead(turn.text)]
+    if not found and not again:
         return Ended(list(judged))
     session = await sessions.get(ctx.database, session_id)
     search = _Search(typed, list(judged), known, session.last_prompt if session else "", session_id)
     search.cosines = {ending: await _cosines(ctx, ending, known) for _, ending in found}
     search.meant = {ending: text for _, ending, text in by_meaning}
+    search.correct(again)
     return search.carry_out(found)
 
 
@@ -253,6 +257,31 @@ class _Search:
             ):
                 self._discard_sentence(turn, ending)
         return Ended(self._judged, self._retired)
+
+    def correct(self, turns: Iterable[Turn]) -> None:
+        """Replace the answers that the user corrects a moment later: "neither, seconds", then "wait no, millis".
+
+        The correction is stored as surely as the answer was, because nobody corrects what does not matter.
+        """
+        for turn in turns:
+            for place, judged in enumerate(self._judged):
+                candidate, admission = judged
+                asked = question(candidate.content)
+                sure = admission.decision is Decision.AUTO
+                if not asked or candidate.evidence.turn_id != turn.id or not (sure or may_be_certain(*judged)):
+                    continue
+                quote = candidate.evidence.quote
+                ending = Ending(End.LEFT, "", quote, max(0, turn.text.find(quote)), alone=False)
+                earlier = [
+                    one
+                    for one in self._said_before(turn, ending)
+                    if one.session_id == self._session and one.turn_id != turn.id and question(one.text) == asked
+                ]
+                for one in earlier:
+                    self._retire(one, turn, ending)
+                if earlier and not sure:
+                    reason = f"{admission.reason}; corrects an answer"
+                    self._judged[place] = candidate, replace(admission, decision=Decision.AUTO, reason=reason)
 
     def _meant(self, turn: Turn, ending: Ending) -> list[_Statement]:
         said = self._said_before(turn, ending)

@@ -10,7 +10,28 @@ FEWEST_WORDS = 3
 _OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
 
 
+_LEANS = re.compile(
+    r"(?:neither|none|both|either|keine?[rs]?|weder|beides?|aucune?"
+    r"|(?:les|los|os) d(?:eux|os|ois)|ni l'un|ningun[oa]|ambos"
+    r"|ambas|nenhum\w*|geen|allebei)\b(?=\W*\Z|\s?[,.;:!-]|\s(?:for|of|von|pour|por|para|voor|now|please|pls|bitte)\b"
+    r"| \()",
+    re.IGNORECASE,
+)
+"""The beginning of a reply about the alternatives of a question: "neither for now". Without them it says nothing."""
+
+
+def question(content: str) -> str:
+    """Return the question that a statement answers, "" if it answers none."""
+    found = _ASKED.search(content)
+    return found[1] if found else ""
+
+
+_ASKED = re.compile(r" \(asked: (.*)\)\Z", re.DOTALL)
+
+
 def bare(content: str) -> str:
-    """Return a statement without the question, proposal or plan that it answers; unchanged if the rest is too short."""
+    """Return a statement without the question, proposal or plan that it answers, if the rest is clear alone."""
     alone = _OCCASION.sub("", content)
+    if _LEANS.match(alone):
+        return content
     return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content

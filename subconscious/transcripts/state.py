@@ -31,7 +31,7 @@ class State:
     ``tool_seen``: there has been tool output since the last prompt. ``interrupted``: the next prompt follows an
     interruption. ``tools`` has the names of tool calls that have no result yet, by id, ``aims`` their commands or
     files. ``queue`` has the prompts that wait in the client's queue. ``said`` is the end of the assistant's last
-    message.
+    message. ``answered`` is the end of the message with the question that the last prompt answered, else "".
     """
 
     head: Head | None = None
@@ -45,6 +45,7 @@ class State:
     aims: Mapping[str, str] = field(default_factory=dict)
     queue: tuple[Queued, ...] = ()
     said: str = ""
+    answered: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON values."""

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import ClassVar, TypedDict, Unpack
 
 from subconscious.domain.model import Act, Origin, Role, Turn
+from subconscious.text.own_correction import without_lead
 from subconscious.transcripts import speech
 from subconscious.transcripts.lines import Line
 from subconscious.transcripts.records import Record, joined_text, message_blocks, string, timestamp
@@ -39,6 +40,10 @@ TYPED_MARK = ":typed"
 """The end of a turn's id if its text was typed in a dialog of a tool call, and not as a prompt."""
 
 _IDENTITY_KEYS = ("sessionId", "uuid", "messageId", "leafUuid")
+
+_QUESTION_ENDS = ("?", "?**")
+_SHORT_REPLY = 300
+"""The most characters of the assistant's reply to an answer that the next prompt corrects."""
 
 _FILE_KEYS = {"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path"}
 _FILE_KEYS["NotebookEdit"] = "notebook_path"
@@ -93,6 +98,7 @@ class TurnBuilder:
         self._aims = dict(state.aims)
         self._queue = list(state.queue)
         self._said = state.said
+        self._answered = state.answered
 
     def state(self) -> State:
         """Return the state for the next call of ``read_turns``."""
@@ -107,6 +113,7 @@ class TurnBuilder:
             aims=dict(list(self._aims.items())[-_MOST_WAITING:]),
             queue=tuple(self._queue[-_MOST_WAITING:]),
             said=self._said,
+            answered=self._answered,
         )
 
     def write(self, line: Line, records: Sequence[Record] | None) -> None:
@@ -151,7 +158,7 @@ class TurnBuilder:
 
     def _answer(self, text: str) -> str:
         """Return a user's text without a secret that can be recognised only with the assistant's question before it."""
-        if not self._said.endswith(("?", "?**")) or not text.strip():
+        if not self._said.endswith(_QUESTION_ENDS) or not text.strip():
             return text
         question = self._said.rpartition("\n")[2] + "\n"
         cleaned = self._clean(question + text)
@@ -288,9 +295,20 @@ class TurnBuilder:
     def _add_typed(self, line: Line, record: Record, words: str, mark: str = "") -> None:
         after = self._interrupted
         added = self._add(
-            line, record, Role.USER, Origin.USER, words, mark=mark, after_interrupt=after, before=self._said
+            line, record, Role.USER, Origin.USER, words, mark=mark, after_interrupt=after, before=self._before(words)
         )
         self._interrupted &= not added
+
+    def _before(self, words: str) -> str:
+        """Return the assistant's message that a prompt refers to: the last one, or the one with a question before it.
+
+        A prompt that corrects the answer given a moment ago ("wait no, millis") refers to the question again.
+        """
+        short = len(self._said) <= _SHORT_REPLY
+        asked = self._said.endswith(_QUESTION_ENDS)
+        if not (self._answered and short and not asked and without_lead(words)):
+            self._answered = self._said if asked else ""
+        return self._answered or self._said
 
     def _add(
         self,

@@ -142,3 +142,29 @@ def test_what_waits_is_taken_out_of_the_queue(running: Home, speaker: Speaker) -
     assert len(captured(running, speaker, "review")) == 1
     later(running, speaker, "forget the thing about pytest for the billing tests")
     assert captured(running, speaker, "review") == []
+
+
+QUESTION = "Should I store the times as local or as UTC strings?"
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["hold on wait no, millis. the buoys send sub second", "no wait, unix millis", "scratch that, unix millis"],
+)
+def test_an_answer_that_is_corrected_at_once_is_replaced(running: Home, speaker: Speaker, again: str) -> None:
+    speaker.say("add the table of measurements")
+    speaker.say(QUESTION, "assistant")
+    decide(running, speaker, "neither, unix seconds")
+    speaker.say("Okay.", "assistant")
+    decide(running, speaker, again)
+    old, new = (person(running, "show", id=number)["memory"] for number in (1, 2))
+    assert (old["superseded_by"], "millis" in new["content"], QUESTION in new["content"]) == ([2], True, True)
+
+
+def test_a_later_task_replaces_no_answer(running: Home, speaker: Speaker) -> None:
+    speaker.say("add the table of measurements")
+    speaker.say(QUESTION, "assistant")
+    decide(running, speaker, "neither, unix seconds")
+    speaker.say("Okay.", "assistant")
+    decide(running, speaker, "hold on wait no, run the tests first")
+    assert person(running, "show", id=1)["memory"]["superseded_by"] == []

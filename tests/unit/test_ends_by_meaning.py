@@ -19,6 +19,8 @@ from subconscious.store.projects import Project
 from subconscious.store.vectors import VectorIndex
 from subconscious.supersession import retirement
 from subconscious.supersession.pair_model import relations
+from subconscious.text.occasion import bare
+from subconscious.text.own_correction import without_lead
 from tests.support.candidates import make_candidate
 from tests.support.minds import no_embedding, store
 
@@ -194,3 +196,51 @@ async def test_a_number_of_what_is_taken_back_is_in_the_statement(
         await store(database, project, text, origin=Origin.USER)
     ctx = replace(mind_of(database, embedder), index=cast(VectorIndex, Near(0.5)))
     assert await in_use_after(ctx, project, typed) == [email]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "neither for now. just dots (asked: Cluster markers or one per station?)",
+        "neither, json files (asked: Postgres or SQLite for the cache?)",
+        "keins von beiden, nur Punkte (asked: Cluster oder ein Marker pro Station?)",
+    ],
+)
+def test_an_answer_to_another_question_says_something_else(embedder: LocalEmbedder, answer: str) -> None:
+    earlier = "Neither, unix seconds (asked: Should I store times as local or UTC?)"
+    assert relations(bare(answer), [bare(earlier)], embedder) == [Relation.NEITHER]
+
+
+@pytest.mark.parametrize(
+    ("content", "alone"),
+    [
+        ("Both services log to stdout (asked: Where do they log?)", "Both services log to stdout"),
+        ("keine default exports mehr (asked: Was gilt?)", "keine default exports mehr"),
+        ("neither, unix seconds (asked: Local or UTC?)", "neither, unix seconds (asked: Local or UTC?)"),
+    ],
+)
+def test_only_an_answer_about_alternatives_is_compared_with_its_question(content: str, alone: str) -> None:
+    assert bare(content) == alone
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("hold on wait no, millis. the buoys send more", "millis. the buoys send more"),
+        ("no wait, millis", "millis"),
+        ("actually no, sqlite", "sqlite"),
+        ("i meant mysql", "mysql"),
+        ("nein warte, mysql", "mysql"),
+        ("attends non, mysql", "mysql"),
+        ("espera, no, mysql", "mysql"),
+        ("n\u00e3o, espera, mysql", "mysql"),
+        ("no, millis", ""),
+        ("wait for the tests", ""),
+        ("actually nothing works", ""),
+        ("actually no dashes, use dots", ""),
+        ("wait no, is that right?", ""),
+        ("actually no", ""),
+    ],
+)
+def test_what_corrects_its_writer(typed: str, says: str) -> None:
+    assert without_lead(typed) == says

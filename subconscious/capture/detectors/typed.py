@@ -24,6 +24,7 @@ from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Tur
 from subconscious.system.projects import TRUNKS
 from subconscious.text import wording
 from subconscious.text.branch_scope import is_name, scoped, without_scope
+from subconscious.text.own_correction import without_lead
 from subconscious.text.sentences import sentences
 from subconscious.text.standalone import begins_clearly
 
@@ -177,7 +178,9 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
     """Return the sentences of a message as input for the judge; none if the message was pasted or not typed."""
     if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
         return []
-    said = [one for one in sentences(turn.text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
+    asked = turn.before.endswith(("?", "?**"))
+    text = (without_lead(turn.text) if asked else "") or turn.text
+    said = [one for one in sentences(text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
     if len(said) > MOST_SENTENCES:
         return []
     is_named = is_name(turn.branch) and turn.branch not in ("HEAD", *TRUNKS)
