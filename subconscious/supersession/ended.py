@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from subconscious.supersession.ending_patterns import End
-from subconscious.supersession.endings import Ending
+from subconscious.supersession.endings import LONGEST, Ending, like_endings
 from subconscious.text import vocabulary
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
@@ -56,13 +56,34 @@ def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
     words = keys(ending.topic)
     if not words or ending.end is End.LAST:
         return []
-    meant = [
-        fit
-        for fit in _fits(words, statements)
-        if names_same(ending.topic, statements[fit.place])
-        and _CAN_END[ending.end](words, ending, statements[fit.place])
-    ]
+    meant = [fit for fit in _fits(words, statements) if _can_end(ending, words, statements[fit.place])]
     return _certain(meant, ending, statements)
+
+
+def _can_end(ending: Ending, words: frozenset[str], statement: str) -> bool:
+    """Whether an ending may end a statement to which ``words`` of its topic belong."""
+    if not names_same(ending.topic, statement) or _spares(ending, statement):
+        return False
+    return _CAN_END[ending.end](words, ending, statement)
+
+
+def _spares(ending: Ending, statement: str) -> bool:
+    """Whether an ending is limited, or names a place or a person that the statement does not name."""
+    own = keys(statement)
+    return ending.limited or not all(_has(own, word) for phrase in ending.only for word in _named(phrase))
+
+
+def _named(phrase: str) -> frozenset[str]:
+    return keys(phrase) or frozenset((phrase.casefold(),))
+
+
+def spares(new: str, old: str) -> bool:
+    """Whether a new statement sounds like an ending, but leaves the earlier one in force.
+
+    Long statements may say more than that they end something, and so may sentences that are not surely endings.
+    """
+    found = [ending for ending in like_endings(new) if ending.end in _CAN_END] if len(new) <= LONGEST else []
+    return bool(found) and all(ending.sure and _spares(ending, old) for ending in found)
 
 
 def names_same(topic: str, statement: str) -> bool:
@@ -159,7 +180,7 @@ _FAULTS = frozenset(
 )
 _FORBIDS = re.compile(
     r"\b(?:never|don'?t|do not|not|no|nothing|nobody|without|ask|avoid|freeze|frozen|forbidden|off.?limits|ban(?:ned)?|"
-    r"stop|hands off|leave .+ alone|only|locked|blocked|paused|nicht|nie|kein\w*|nunca|jamais|pas|sans|sin|n[aã]o)\b",
+    r"stop|hands off|leave .+ alone|only|locked|blocked|paused|nicht|nie|niemals|kein\w*|nunca|jamais|pas|sans|sin|n[aã]o)\b",
     re.IGNORECASE,
 )
 
@@ -291,8 +312,7 @@ def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) ->
     if not order or cosines[order[0]] < NEAR or (len(order) > 1 and cosines[order[0]] - cosines[order[1]] < MARGIN):
         return []
     shared = frozenset(word for word in words if _has(keys(statements[order[0]]), word))
-    fits = bool(shared) and names_same(ending.topic, statements[order[0]])
-    fits = fits and _CAN_END[ending.end](shared, ending, statements[order[0]])
+    fits = bool(shared) and _can_end(ending, shared, statements[order[0]])
     return order[:1] if fits else []
 
 

@@ -376,7 +376,7 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         End.ALLOWED,
         _pattern(
             r"^(?:(.+?) (?:ist|sind) (?:jetzt |ab jetzt |nun )?(?:(?:doch|wieder|doch wieder|jetzt) (?:erlaubt|zulässig)|doch (?:okay|ok))"
-            r"|(.+?) (?:darf|dürfen|kann|können) (?:man|wir|ihr) (?:jetzt |doch )?(?:wieder|doch)"
+            r"|(.+?) (?:darf|dürfen|kann|können) (?:man|wir|ihr) (?:(?:jetzt |doch )?wieder|jetzt doch)"
             r"|(.+?) (?:est|sont) (?:finalement|de nouveau|à nouveau|maintenant|désormais) (?:autorisée?s?|permise?s?)"
             r"|(.+?) (?:ya|vuelven? a|ahora sí) (?:está|están|estar) permitid[oa]s?"
             r"|(.+?) (?:voltou a ser|agora é|já é) permitid[oa]s?)\b"
@@ -386,7 +386,7 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.ALLOWED,
         _pattern(
-            r"^(?:you|we|u) (?:can|may|are allowed to) (?:(?:now )?use (.+?) (?:after all|now)"
+            r"^(?:(?:in|on|at|for) [^,;.]+?,? )?(?:you|we|u) (?:can|may|are allowed to) (?:(?:now )?use (.+?) (?:after all|now)"
             r"|(?:do |have )?(.+?) after all)(?=\W*$|[,;.!])"
             r"|^(.+?) (?:is|are) (?:(?:fine|ok|okay) after all|(?:allowed|permitted) (?:now|after all))(?=\W*$|[,;!])"
         ),

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from subconscious.supersession.ending_patterns import PATTERNS, End
+from subconscious.supersession.limits import is_limited, is_reported, places
 from subconscious.text.edit_distance import slips
 from subconscious.text.sentences import sentences
 
@@ -22,7 +24,9 @@ class Ending:
     """A sentence that says that an earlier statement no longer holds; ``start`` is its position in the text.
 
     ``topic`` names what no longer holds; "" stands for the statement made just before. ``sure`` means that the
-    sentence can't be a task or have another meaning, ``alone`` that the sentence says nothing else.
+    sentence can't be a task or have another meaning, ``alone`` that the sentence says nothing else. ``only`` are phrases,
+    such as places, whose words a statement must have to be ended. ``limited`` means that the sentence ends nothing, though
+    it sounds so.
     """
 
     end: End
@@ -31,10 +35,18 @@ class Ending:
     start: int
     sure: bool = True
     alone: bool = True
+    only: tuple[str, ...] = ()
+    limited: bool = False
 
 
 def endings(text: str) -> list[Ending]:
     """Return those sentences of a text typed by the user that end earlier statements."""
+    return [ending for ending in like_endings(text) if not ending.limited]
+
+
+@lru_cache(maxsize=256)
+def like_endings(text: str) -> tuple[Ending, ...]:
+    """Return the sentences of a text that end earlier statements, or sound so, but are limited."""
     found = []
     place = 0
     for sentence in sentences(text):
@@ -42,7 +54,7 @@ def endings(text: str) -> list[Ending]:
         ending = _ending(sentence, place) if len(sentence) <= LONGEST else None
         if ending is not None:
             found.append(ending)
-    return found
+    return tuple(found)
 
 
 def _ending(sentence: str, start: int) -> Ending | None:
@@ -51,23 +63,23 @@ def _ending(sentence: str, start: int) -> Ending | None:
         return None
     for end, pattern, sure in PATTERNS:
         match = pattern.search(plain)
-        if match is None or _BEFORE.search(plain[: match.start()]):
+        if match is None or (_BEFORE.search(before := plain[: match.start()]) and not is_reported(before)):
             continue
-        if end is End.LEFT and (_SCHEDULED.search(plain) or _is_limited(plain, match)):
-            continue
-        if end is End.ALLOWED and (_REPORTED.search(plain[: match.end()]) or _WITHIN_LIMITS.match(plain, match.end())):
+        if end is End.LEFT and _SCHEDULED.search(plain):
             continue
         if end is not End.OVER or not _NOT_YET.search(match[0]):
-            topic = _topic(plain, match, end)
-            alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
-            return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
+            return _made(sentence, start, plain, match, end, sure)
     return None
 
 
-def _is_limited(plain: str, match: re.Match[str]) -> bool:
-    """Whether a departure is denied or still to come, or only about one file, branch or place."""
-    said = plain[: match.end()]
-    return bool((_DENIED.search(said) and not _NO_LONGER.search(said)) or _ONE_PLACE.search(plain))
+def _made(sentence: str, start: int, plain: str, match: re.Match[str], end: End, sure: bool) -> Ending | None:
+    """Return the ending that a match states, None if it names no topic; ``plain`` is the sentence as it was matched."""
+    topic = _topic(plain, match, end)
+    alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
+    if end in (End.LAST, End.OVER):
+        return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
+    only = tuple(places(plain, match, end))
+    return Ending(end, topic, sentence, start, sure, alone, only, is_limited(plain, match, end)) if topic else None
 
 
 def _topic(plain: str, match: re.Match[str], end: End) -> str:
@@ -140,23 +152,5 @@ _SCHEDULED = re.compile(
     re.IGNORECASE,
 )
 """Recurring actions, which end nothing: "files are deleted after a week"."""
-
-_DENIED = re.compile(
-    r"\b(?:no|não|nicht|nie|noch|fast|casi|quase|not|never|almost|mañana|amanhã)\b|n't\b", re.IGNORECASE
-)
-_NO_LONGER = re.compile(r"\b(?:no longer|no more|any ?more|any longer|ya no|mehr|más|mais|plus)\b", re.IGNORECASE)
-_ONE_PLACE = re.compile(
-    r"\b(?:here|hier|aquí|ici|aqui|(?:in|on|auf|en|sur|dans|for|no|na) (?:this|my|diese[mnrs]?|cette|ce|esta|este|esse|nesse"
-    r"|nesta|meu) (?:branch|pr|test|file|module|script|commit|zweig|datei|fichier|branche|rama|archivo|teste|arquivo)"
-    r"|ne?ss[ea] \w+)\b",
-    re.IGNORECASE,
-)
-"""Words that limit a departure to one file, branch or place."""
-
-_REPORTED = re.compile(r"\b(?:says?|said|claims?|thinks?|thought|nobody|docs?|readme|states?)\b", re.IGNORECASE)
-"""Words of a report: what somebody else says permits nothing."""
-
-_WITHIN_LIMITS = re.compile(r",? *(?:but |and )?(?:only|just|except|nur|seulement|solo|só)\b", re.IGNORECASE)
-"""The beginning of what remains forbidden: "allowed now only in tests"."""
 
 _NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)

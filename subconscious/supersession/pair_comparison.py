@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subconscious.supersession.ended import is_for_a_time, keys
+from subconscious.supersession.ended import is_for_a_time, keys, spares
 from subconscious.supersession.pair_wording import (
     STILL,
     amounts_contradict,
@@ -123,6 +123,8 @@ class Compared:
     """Whether the subjects differ in a number, a letter or a day: "step 3", "rev b"."""
     persists: bool = False
     """Whether the new statement says that something is still true, or gives up what the earlier one forbids."""
+    spares: bool = False
+    """Whether the new statement ends something, but only in a place, or for people, that the earlier one does not name."""
     ends: bool = False
     """Whether only the new statement takes something back."""
     listed: bool = False
@@ -142,7 +144,7 @@ class Compared:
 
     def may_replace(self) -> bool:
         """Whether the new statement can replace the earlier one, judging by words."""
-        return not (self.persists or self.counted or self.listed or self.differences & ELSEWHERE)
+        return not (self.persists or self.spares or self.counted or self.listed or self.differences & ELSEWHERE)
 
     def replacing_bar(self) -> float:
         """Return the least score for a replacement."""
@@ -201,6 +203,7 @@ def compared(new: str, old: str, cosine: float) -> Compared:
             for apart in (are_counted_apart, have_numbered_subjects, are_lettered_apart, are_on_other_days)
         ),
         "persists": bool(STILL.search(new) and not STILL.search(old)) or leaves_what_is_forbidden(new, old),
+        "spares": spares(new, old),
         "ends": ends(new) and not ends(old),
         "passing": is_for_a_time(old),
         "listed": not indicates_change(new)

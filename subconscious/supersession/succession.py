@@ -18,7 +18,7 @@ from subconscious.domain.model import Candidate, Link, Memory, Origin, Scope
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import full_text, links, memories, takeovers
 from subconscious.store.connect import Database
-from subconscious.supersession.ended import keys
+from subconscious.supersession.ended import keys, spares
 from subconscious.supersession.pair_wording import leaves_what_is_forbidden
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
@@ -72,7 +72,7 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
     near = await full_text.search(ctx.database, _sought(candidate.content), places, NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
-    in_use = [memory for memory in known.values() if memory.archived_at is None]
+    in_use = [one for one in known.values() if one.archived_at is None and not spares(candidate.content, one.content)]
     said_before = [memory for memory in in_use if memory.said_at <= candidate.time]
     found = await asyncio.to_thread(_replaced, candidate.content, said_before)
     if not (found.replaced or found.in_doubt) and changed and sure:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.supersession.ended import ended_by
+from subconscious.supersession.ended import ended_by, spares
 from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import endings, spelled
 
@@ -275,3 +275,125 @@ def test_leave_to_stop_asking_ends_the_rule_to_ask() -> None:
 def test_ends_in_japanese_and_chinese(typed: str, stored: str, ends: list[int]) -> None:
     (found,) = endings(typed)
     assert ended_by(found, [stored]) == ends
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("we use postgres for the order service", "in den Tests haben wir Postgres durch sqlite ersetzt"),
+        ("Wir nutzen Postgres als Datenbank", "lokal haben wir Postgres durch sqlite ersetzt"),
+        ("Wir nutzen Postgres als Datenbank", "Statt Postgres nutzen wir in den Unit-Tests sqlite"),
+        ("Wir nutzen Kafka für alle Events", "Bei Kunde Meier sind wir von Kafka auf RabbitMQ umgestiegen"),
+        ("On utilise Postgres pour les commandes", "dans les tests on a remplacé Postgres par sqlite"),
+        ("usamos postgres para los pedidos", "en la demo cambiamos postgres por sqlite"),
+        ("Usamos Redis para sessões", "nos testes trocamos Redis por um mock"),
+        ("we use zod for validation", "we have replaced zod in the playground with valibot"),
+        ("we use celery for jobs", "we stopped using celery for emails"),
+        ("Wir nutzen Jest für alle Tests", "Tom meint, wir haben Jest durch Vitest ersetzt, das stimmt so nicht"),
+        ("we use celery for jobs", "the readme says we got rid of celery"),
+    ],
+)
+def test_a_departure_in_another_place_or_by_hearsay_ends_nothing(holds: str, typed: str) -> None:
+    assert spares(typed, holds)
+    assert not any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("we deploy with Jenkins", "we switched from Jenkins to Buildkite in June"),
+        ("we deploy with Jenkins", "we dropped Jenkins for cost reasons"),
+        ("we use redis for the job queue", "we replaced redis with nats for the job queue"),
+        ("Wir nutzen Kafka für alle Events", "Im März sind wir von Kafka auf RabbitMQ umgestiegen"),
+        ("usamos Redis para las sesiones", "hemos cambiado Redis por memcached para las sesiones"),
+        ("we use celery for jobs", "we got rid of celery at the last retro"),
+        ("we use yarn", "we switched from yarn to pnpm in the whole repo"),
+    ],
+)
+def test_a_departure_may_say_when_and_why_and_name_the_same_place(holds: str, typed: str) -> None:
+    assert not spares(typed, holds)
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("keine Secrets ins Repo", "Secrets kann man doch ins Vault legen"),
+        ("nie force push auf geteilten Branches", "force push darf man doch nicht, hab ich gesagt"),
+        ("kein raw SQL in den Handlern", "raw SQL kann man doch nicht testen, warum steht das da drin"),
+    ],
+)
+def test_a_particle_permits_nothing(holds: str, typed: str) -> None:
+    assert not any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("Nunca hagas force push", "force push ya está permitido según el bot, arregla la protección"),
+        ("never force push to shared branches", "apparently force pushing is allowed now, fix the branch protection"),
+        ("never force push to shared branches", "force pushing is allowed now, I think"),
+        ("never deploy on fridays", "deploying on fridays is allowed now, says the bot"),
+        ("nie force push", "force push ist doch erlaubt, warum geht das, mach die Branch Protection an"),
+        ("never use raw sql in the handlers", "you can use raw sql now, once, for the migration"),
+        ("never use raw sql in the handlers", "in the report handler you can use raw sql now"),
+        ("never touch the prod database", "you may use the prod database now, one query, to check the counts"),
+        ("never push to main directly", "pushing to main is allowed after all checks pass"),
+        ("never force push", "force pushing is allowed now, on your own branches"),
+        ("never commit generated files", "generated files are allowed now if you ask me first"),
+        ("Jamais de force push sur main", "le force push est maintenant autorisé uniquement sur tes branches"),
+        ("auf main pushen ist verboten", "auf main pushen ist jetzt erlaubt für mich, nicht für dich"),
+        ("nunca faça force push", "force push agora é permitido nas branches pessoais"),
+    ],
+)
+def test_a_reported_or_limited_permission_leaves_the_ban(holds: str, typed: str) -> None:
+    assert spares(typed, holds)
+    assert not any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("never push to main", "pushing to main is allowed again because the audit passed"),
+        ("never push to main", "pushing to main is allowed now, lena agreed"),
+        ("never push to main", "you can push to main again, the bug is fixed"),
+        ("never deploy on fridays", "deploying on fridays is allowed again"),
+        ("nie force push auf geteilten Branches", "force push auf geteilten Branches darf man jetzt wieder"),
+        ("nunca hagas force push", "force push ya está permitido, lo hablamos con el equipo"),
+        ("jamais de force push", "le force push est de nouveau autorisé"),
+    ],
+)
+def test_a_permission_with_a_reason_ends_the_ban(holds: str, typed: str) -> None:
+    assert any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("never log emails of customers", "what we said about emails is wrong in the README"),
+        ("never log emails of customers", "what I said about emails is off limits for the blog"),
+        ("never log emails of customers", "what we agreed on about emails no longer applies to the internal tool"),
+        ("we always use tabs in go", "the tabs rule: delete it from the eslintrc"),
+        ("the retention policy deletes old logs", "the retention policy: remove it from the terraform module"),
+        ("we agreed on the email policy", "the email policy - forget it for a second, why does the retry loop hang"),
+        ("siempre guarda los importes en céntimos", "lo de los importes ya no sirve en el test, arréglalo"),
+        ("we always write tests first", "the tests first rule isn't really a thing anymore in the docs, add it back"),
+        ("always squash commits", "the squash rule is off the table for release branches"),
+    ],
+)
+def test_a_remark_about_a_text_or_one_place_leaves_the_rule(holds: str, typed: str) -> None:
+    assert spares(typed, holds)
+    assert not any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("always squash commits", "the squash rule is off the table, it hides too much"),
+        ("always add a changelog entry", "the changelog rule: forget it, nobody reads it"),
+        ("rates always show 4 decimals", "drop the 4 decimals requirement for rates, users hated it"),
+        ("hands off legacy/", "ok forget the ban on legacy, go in there and fix it properly"),
+        ("Kafka topics have 12 partitions by policy", "that 12 partitions policy has been withdrawn by platform"),
+    ],
+)
+def test_a_rule_that_is_taken_back_with_a_reason_ends(holds: str, typed: str) -> None:
+    assert any(ended_by(found, [holds]) for found in endings(typed))

@@ -293,6 +293,19 @@ async def test_a_change_that_may_mean_two_statements_is_asked_about(database: Da
     assert question.old_id in (events, caches)
 
 
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("Never use raw sql in the handlers.", "You can use raw sql in the handlers now, only in the report handler."),
+    ],
+)
+async def test_a_limited_change_replaces_nothing(database: Database, project: Project, holds: str, typed: str) -> None:
+    old = await store(database, project, holds, origin=Origin.USER)
+    assert await learn(mind_of(database, [], Relation.NEITHER), project, said(typed), SURE) is not None
+    assert not await links.superseded(database, [old], project.id)
+    assert await takeovers.next_question(database, project.id) is None
+
+
 async def test_what_contradicts_a_pinned_statement_is_asked_about(database: Database, project: Project) -> None:
     old = await store(database, project, OLD, origin=Origin.USER, pinned=True)
     new = await learn(mind_of(database, [old], Relation.REPLACES), project, said(), SURE)

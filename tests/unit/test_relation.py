@@ -254,6 +254,7 @@ def test_a_reminder_is_no_part_of_what_it_repeats(embedder: LocalEmbedder) -> No
         ("the router refactoring is almost done", "no new endpoints while the router refactoring is going on"),
         ("For production we use Postgres.", "For tests we use SQLite."),
         ("We support Firefox.", "We support Chrome."),
+        ("in the admin panel we replaced moment with date-fns", "we use moment for dates"),
     ],
 )
 def test_what_is_not_over_and_what_holds_beside_it_is_not_replaced(new: str, old: str) -> None:
