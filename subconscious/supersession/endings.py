@@ -79,6 +79,8 @@ def _made(sentence: str, start: int, plain: str, match: re.Match[str], end: End,
     if end in (End.LAST, End.OVER):
         return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
     only = tuple(places(plain, match, end))
+    if _WANTED.search(match[0]):
+        only = (*only, topic)
     return Ending(end, topic, sentence, start, sure, alone, only, is_limited(plain, match, end)) if topic else None
 
 
@@ -152,5 +154,11 @@ _SCHEDULED = re.compile(
     re.IGNORECASE,
 )
 """Recurring actions, which end nothing: "files are deleted after a week"."""
+
+_WANTED = re.compile(r"\b(?:don't|do not) (?:need|want) (?!(?:to|those|these|the|that)\b)", re.IGNORECASE)
+"""The beginning of what nobody needs: if a rule lacks one of its words, it demands something else.
+
+After a word that points at what is known ("we don't need those long comments"), an adjective only describes it.
+"""
 
 _NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)

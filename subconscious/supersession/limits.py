@@ -25,7 +25,10 @@ def is_limited(plain: str, match: re.Match[str], end: End) -> bool:
         clause = _CLAUSE_END.split(plain[match.start() :])[0]
         if _NEGATED.search(clause) or _SOURCE.search(said) or _REPORTED.search(said):
             return True
-    return end in (End.NAMED, End.ALLOWED) and _goes_on(rest)
+    wished = _WISH.search(match[0])
+    if wished and _TWICE.search(said):
+        return True
+    return bool(wished or end in (End.NAMED, End.ALLOWED)) and _goes_on(rest)
 
 
 def is_reported(before: str) -> bool:
@@ -79,6 +82,12 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 _DENIED = _pattern(r"\b(?:no|não|nicht|nie|noch|fast|casi|quase|not|never|almost|mañana|amanhã)\b|n't\b")
 _NO_LONGER = _pattern(r"\b(?:no longer|no more|any ?more|any longer|ya no|mehr|más|mais|plus)\b")
+_WISH = _pattern(r"^(?:so |and )?no more\b|\bfrom now on$")
+_TWICE = _pattern(
+    r"\b(?:without|lacking|(?:more|less|fewer|longer|other|\w+er) than|unless|ohne|mehr als|sans|sin|sem)\b"
+)
+"""Words with which a denial demands something: "we don't want endpoints without a test"."""
+
 _NEGATED = _pattern(r"\b(?:not|never|nicht|nie(?:mals)?|kein\w*|pas|jamais|nunca|não)\b|n't\b")
 _CLAUSE_END = re.compile(r"[,;:]\s")
 

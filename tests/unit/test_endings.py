@@ -397,3 +397,26 @@ def test_a_remark_about_a_text_or_one_place_leaves_the_rule(holds: str, typed: s
 )
 def test_a_rule_that_is_taken_back_with_a_reason_ends(holds: str, typed: str) -> None:
     assert any(ended_by(found, [holds]) for found in endings(typed))
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("every endpoint needs an auth check", "we don't want endpoints without an auth check from now on"),
+        ("every migration needs a rollback script", "we don't want migrations that lack a rollback script from now on"),
+        ("always write integration tests", "we don't need any mocks for integration tests from now on"),
+        ("always write integration tests", "we don't need mocks for integration tests any more"),
+        ("feature flags live in launchdarkly", "we don't want stale feature flags in launchdarkly from now on"),
+        ("retries are capped at 3", "we don't want more than 3 retries from now on"),
+        ("ask lena before changing the billing tables", "we don't want surprises in the billing tables from now on"),
+        ("all endpoints need rate limits", "no more endpoints without rate limits please"),
+    ],
+)
+def test_an_unwanted_breach_of_a_rule_leaves_the_rule(holds: str, typed: str) -> None:
+    assert spares(typed, holds)
+    assert not any(ended_by(found, [holds]) for found in endings(typed))
+
+
+def test_what_is_unwanted_and_what_is_pointed_at_ends_the_rule() -> None:
+    assert not spares("we don't want changelog entries from now on", "always add a changelog entry")
+    assert not spares("we don't need those long timeouts from now on", "every query needs a timeout of 5 seconds")
