@@ -16,6 +16,7 @@ from zlib import crc32
 from subconscious.links.reading import Reading, Sentence, stems, worth
 from subconscious.text import synonyms
 from subconscious.text.claims import changes_value
+from subconscious.text.denied_change import denies_change
 from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.vocabulary import IMPERATIVES
 
@@ -177,10 +178,12 @@ _FUNCTION = frozenset(
 OPPOSITES = tuple(pair for pair in synonyms.OPPOSITES if not pair & _FUNCTION)
 """Pairs of words that make two statements opposites, without very frequent words, which have several senses."""
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not(?! just| only)|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE
+)
 _DENIED = re.compile(
     r"(?:\b(?:not|never|no longer|hardly|cannot)|n['\u2019]t)"
-    r"(?: (?:be|been|really|actually|exactly|currently|even|yet|just|the|a|an)){0,3} \Z",
+    r"(?: (?:be|been|really|actually|exactly|currently|even|yet|the|a|an)){0,3} \Z",
     re.IGNORECASE,
 )
 """The end of the text before a cue if the cue is denied."""
@@ -202,7 +205,8 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
     texts = new.note.text, old.note.text
     if same_statement(*texts, cosine=1.0):
         return [hit for hit in hits if hit.type == "EXTENDS"]  # a repetition neither replaces nor causes a statement
-    if _FOUND.search(old.note.text) or common(new, old) < TOUCHED or differences(*texts) & _ELSEWHERE:
+    kept = _FOUND.search(old.note.text) or denies_change(new.note.text)
+    if kept or common(new, old) < TOUCHED or differences(*texts) & _ELSEWHERE:
         hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # a decision does not undo a measurement or finding
     if changes_value(new.note.text, old.note.text):
         hits.append(StatedLink("SUPERSEDES", True, 0.95, new.note.text))
@@ -252,7 +256,7 @@ def meets(terms: frozenset[str], other: Reading) -> float:
 def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
     """Yield a contradiction if a negation, opposite words or different numbers show that the two can't both be true."""
     texts = new.note.text, old.note.text
-    if any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
+    if denies_change(new.note.text) or any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
         return
     alike = common(new, old)
     if alike >= _enough(new, old) and len(new.terms.keys() & old.terms.keys()) > 1:

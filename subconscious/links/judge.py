@@ -17,6 +17,7 @@ from typing import Any
 
 from subconscious.links import cues
 from subconscious.links.reading import Note, Reading, stem, worth
+from subconscious.text.denied_change import denies_change
 from subconscious.text.linear import logistic
 from subconscious.text.same_statement import same_statement
 
@@ -125,6 +126,8 @@ def judge(
     if hits := cues.stated(new, old):
         return _stated(hits[0], likely, from_first=hits[0].from_new == (new is one))
     shares = weights.shares(numbers)
+    if denies_change(new.note.text):
+        shares.pop("SUPERSEDES", None)
     kind = max(shares, key=lambda name: shares[name])
     evidence = _shared(new, old, cosine, same_files)
     return PairVerdict(kind, new is one, likely, likely * shares[kind], evidence[:EVIDENCE], stated=False)

@@ -17,6 +17,7 @@ from subconscious.supersession.pair_wording import (
     names_contradict,
 )
 from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.denied_change import denies_change
 from subconscious.text.parallel import (
     are_counted_apart,
     are_lettered_apart,
@@ -122,7 +123,7 @@ class Compared:
     counted: bool = False
     """Whether the subjects differ in a number, a letter or a day: "step 3", "rev b"."""
     persists: bool = False
-    """Whether the new statement says that something is still true, or gives up what the earlier one forbids."""
+    """Whether the new statement says that something is still true, denies a change, or gives up what the earlier one forbids."""
     spares: bool = False
     """Whether the new statement ends something, but only in a place, or for people, that the earlier one does not name."""
     ends: bool = False
@@ -202,7 +203,9 @@ def compared(new: str, old: str, cosine: float) -> Compared:
             apart(new, old)
             for apart in (are_counted_apart, have_numbered_subjects, are_lettered_apart, are_on_other_days)
         ),
-        "persists": bool(STILL.search(new) and not STILL.search(old)) or leaves_what_is_forbidden(new, old),
+        "persists": bool(STILL.search(new) and not STILL.search(old))
+        or denies_change(new)
+        or leaves_what_is_forbidden(new, old),
         "spares": spares(new, old),
         "ends": ends(new) and not ends(old),
         "passing": is_for_a_time(old),

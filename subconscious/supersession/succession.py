@@ -23,6 +23,7 @@ from subconscious.supersession.pair_wording import leaves_what_is_forbidden
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.denied_change import denies_change
 from subconscious.text.function_words import is_english
 from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
@@ -66,7 +67,7 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
     """
     if candidate.origin is not Origin.USER or not ctx.settings.links:
         return Earlier()
-    changed = indicates_change(candidate.content)
+    changed = indicates_change(candidate.content) and not denies_change(candidate.content)
     if not changed and claim(candidate.content) is None:
         return Earlier()
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)

@@ -119,6 +119,24 @@ def test_who_does_something_contradicts_an_order(order: str, duty: str) -> None:
     assert judge(said(order), said(duty, 3)).type == "CONTRADICTS"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided against replacing redis streams in the worker queue",
+        "Nobody replaced redis streams in the worker queue",
+        "We were never going to replace redis streams in the worker queue",
+    ],
+)
+def test_a_denied_change_supersedes_nothing(text: str) -> None:
+    found = judge(said("The worker queue runs on redis streams"), said(text, 3))
+    assert found.type not in {"SUPERSEDES", "CONTRADICTS"}
+
+
+def test_not_just_states_the_link() -> None:
+    text = "The report service does not just depend on the ledger import, also on the mail queue"
+    assert judge(said("The ledger import runs at night"), said(text, 3)).type == "REQUIRES"
+
+
 def test_a_negation_of_something_else_is_no_contradiction() -> None:
     found = judge(said("Deploys happen only on Tuesdays"), said("We always deploy on Tuesdays, never on Fridays", 1))
     assert (found.type, found.stated) != ("CONTRADICTS", True)

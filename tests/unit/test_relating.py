@@ -296,10 +296,13 @@ async def test_a_change_that_may_mean_two_statements_is_asked_about(database: Da
 @pytest.mark.parametrize(
     ("holds", "typed"),
     [
+        ("We use Redis for the events.", "In the demo you can see that nobody replaced Redis for the events now."),
         ("Never use raw sql in the handlers.", "You can use raw sql in the handlers now, only in the report handler."),
     ],
 )
-async def test_a_limited_change_replaces_nothing(database: Database, project: Project, holds: str, typed: str) -> None:
+async def test_a_denied_or_limited_change_replaces_nothing(
+    database: Database, project: Project, holds: str, typed: str
+) -> None:
     old = await store(database, project, holds, origin=Origin.USER)
     assert await learn(mind_of(database, [], Relation.NEITHER), project, said(typed), SURE) is not None
     assert not await links.superseded(database, [old], project.id)

@@ -254,11 +254,29 @@ def test_a_reminder_is_no_part_of_what_it_repeats(embedder: LocalEmbedder) -> No
         ("the router refactoring is almost done", "no new endpoints while the router refactoring is going on"),
         ("For production we use Postgres.", "For tests we use SQLite."),
         ("We support Firefox.", "We support Chrome."),
+        ("we decided against replacing redis streams", "the worker queue runs on redis streams"),
+        ("nobody replaced redis streams in the queue", "the worker queue runs on redis streams"),
+        ("we were never going to replace redis streams", "the worker queue runs on redis streams"),
+        ("wir haben Redis nicht ersetzt", "die Queue läuft auf Redis"),
+        ("no hemos cambiado Redis", "la cola usa Redis"),
         ("in the admin panel we replaced moment with date-fns", "we use moment for dates"),
     ],
 )
 def test_what_is_not_over_and_what_holds_beside_it_is_not_replaced(new: str, old: str) -> None:
     assert not compared(new, old, 0.6).may_replace()
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "nobody liked it, so we replaced redis streams with nats",
+        "we no longer use redis streams, nats replaced them",
+        "we're replacing redis streams with nats",
+        "we switched the queue to nats, redis was not fast enough",
+    ],
+)
+def test_a_change_beside_a_denial_may_replace(new: str) -> None:
+    assert compared(new, "the worker queue runs on redis streams", 0.6).may_replace()
 
 
 def test_the_pairs_that_check_the_model_are_not_trained_on() -> None:
