@@ -83,6 +83,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|\Z)")
+_WITH, _WITHOUT = (re.compile(pattern, re.IGNORECASE) for pattern in (r"(?<!\S)w(?: |/ ?)", r"(?<!\S)w/o(?!\S)"))
 
 MOST_COMMANDS = 2000
 """The most commands of a session, the latest ones, that are compared with a memory."""
@@ -118,8 +119,8 @@ def _named(memory: Memory, line: str) -> Iterator[str]:
 
 @lru_cache(maxsize=200)
 def _plain(text: str) -> tuple[str, str]:
-    """Return a text with single spaces, and the same text case-folded."""
-    plain = " ".join(text.split())
+    """Return a text with single spaces and without "w" for "with", and the same text case-folded."""
+    plain = _WITH.sub("with ", _WITHOUT.sub("without", " ".join(text.split())))
     return plain, plain.casefold()
 
 

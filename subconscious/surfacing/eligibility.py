@@ -75,7 +75,7 @@ _CHECKS = re.compile(
 
 _COMMAND = re.compile(
     r"`[\w./-]+ [^`\n]+`|(?<!\S)\./\w|(?<!\S)[\w./-]{2,40} --?[a-z][\w-]*"
-    r"|\b(?:run|tests?|lint)\b[^.;\n]{0,30} (?:with|via|thru|through|using|mit|per|avec|con) ",
+    r"|\b(?:run|tests?|lint)\b[^.;\n]{0,30} (?:with|w/?|via|thru|through|using|mit|per|avec|con) ",
     re.IGNORECASE,
 )
 """A command: a quoted text of several words, a script, a word with an option, or words that say what runs the tests."""

@@ -218,6 +218,15 @@ async def test_a_rule_with_the_command_of_a_step_comes_before_other_rules_about_
     assert await started(make_mind(database), project) == [repeated, command, push]
 
 
+@pytest.mark.parametrize("word", ["with", "w", "w/"])
+async def test_a_command_after_an_abbreviated_with_is_recognised(
+    database: Database, project: Project, word: str
+) -> None:
+    command = await store(database, project, f"Always run the tests {word} cargo nextest.", kind="preference")
+    push = await store(database, project, "Never force-push to main.", kind="preference", said_at=NOON + DAY)
+    assert await started(make_mind(database), project) == [command, push]
+
+
 async def test_no_more_than_eight_and_no_more_than_their_share(database: Database, project: Project) -> None:
     for word in WORDS:
         await store(database, project, rule_about(word), kind="preference")

@@ -33,6 +33,9 @@ from tests.support.values import make_memory
         ("before a push run make lint", "make lint"),
         ('use "make lint" for that', "make lint"),
         ("tests are run by python -m unittest here", "python -m unittest discover"),
+        ("run the tests w cargo nextest not cargo test, always", "cargo nextest run"),
+        ("check it w/ make lint", "make lint"),
+        ("build w/make all", "make all"),
     ],
 )
 def test_a_command_that_a_memory_names_is_a_use(said: str, command: str) -> None:
@@ -87,6 +90,8 @@ def test_a_command_that_a_memory_names_is_a_use(said: str, command: str) -> None
         ("use go for the worker", "go test ./..."),
         ("tests only via ./dev test", 'git commit -m "./dev test passes"'),
         ("tests only via ./dev test", "./dev tests"),
+        ("run the tests w cargo nextest not cargo test, always", "cargo test"),
+        ("ship w/o npm test", "npm test"),
     ],
 )
 def test_other_commands_are_not(said: str, command: str) -> None:
