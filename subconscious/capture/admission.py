@@ -23,15 +23,12 @@ from subconscious.store.capture_rows import SessionRef
 from subconscious.store.rows import content_hash
 from subconscious.supersession import merging, succession
 from subconscious.supersession.merging import ECHO, Repeats
+from subconscious.supersession.reproaches import AT_ONCE
 from subconscious.text.claims import replaces
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 5
 """The maximum number of similar memories that a statement is compared with, if the statement is not the user's."""
-
-
-AT_ONCE = 5.0
-"""A memory that was injected less than this many seconds before a prompt may have been injected with that prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import monotonic, time
 
@@ -27,7 +28,7 @@ from subconscious.domain.model import Candidate, Decision, Judged, Memory, Origi
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import captures, fading, failures, receipts, sessions
 from subconscious.store.capture_rows import SessionRef
-from subconscious.supersession import confirmation, merging, retirement
+from subconscious.supersession import confirmation, merging, reproaches, retirement
 from subconscious.system.projects import head
 from subconscious.text.examined import examined_text
 from subconscious.text.sentences import sentences
@@ -109,12 +110,16 @@ async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The results of examining a batch, before they are stored: candidates, retired memories, repetitions, failures."""
+    """The results of examining a batch, before they are stored: candidates, retired memories, repetitions, failures.
+
+    ``reminded`` are the rules of which the user's reproaches remind.
+    """
 
     judged: list[Judged]
     ended: retirement.Ended
     where: Provenance
     repeats: merging.Repeats
+    reminded: list[reproaches.Reminded]
     contrary: list[int]
     story: sessions.Story | None
     seen: observing.Seen
@@ -127,13 +132,15 @@ async def _found(
     """Examine a batch with models and rules. This takes too long for a transaction, so it precedes the transaction."""
     reading, project_id = batch.reading, source.project_id
     ended = await _ended(ctx, source, batch, await _judged(app, ctx, source, batch, turns))
+    attested = attested_part(source, batch)
     return _Found(
         judged=ended.judged,
         ended=ended,
         where=await _provenance(ctx, source, reading),
         repeats=await merging.repeated(ctx, ended.judged, project_id, reading.turns),
+        reminded=await reproaches.reminded(ctx, () if source.late else attested.turns, project_id),
         contrary=await confirmation.contradicted(ctx.database, _sure(ended.judged), project_id),
-        story=await story_of(ctx, source, place.position, attested_part(source, batch), ended.judged),
+        story=await story_of(ctx, source, place.position, attested, ended.judged),
         seen=await _observed(ctx, source, batch, place.position),
         worked_on=await touched(ctx, project_id, reading.turns, ended.judged),
     )
@@ -157,8 +164,10 @@ async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, tu
 async def _store_effects(
     ctx: RecallContext, tx: aiosqlite.Connection, source: Source, batch: Batch, found: _Found, kept: list[Memory]
 ) -> None:
-    """Store what a batch changes besides its captures: retired memories, the session's summary and prompts."""
+    """Store what a batch changes besides its captures: retired and repeated memories, the session's summary, prompts."""
     reading = batch.reading
+    no_longer = {*(one.memory for one in found.ended.retired), *chain.from_iterable(found.repeats.replaced.values())}
+    await reproaches.count(tx, found.reminded, source.session_id, no_longer)
     await confirmation.retire(tx, found.contrary, confirmation.CONTRADICTED)
     found.repeats.changed.extend(await retirement.retire(tx, found.ended, kept))
     await fading.touch(tx, found.worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))

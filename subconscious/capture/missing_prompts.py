@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import chain
 from time import time
 
 from subconscious.app import App
@@ -24,7 +25,7 @@ from subconscious.sessions import Sketch
 from subconscious.store import events, sessions
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.rows import content_hash
-from subconscious.supersession import merging
+from subconscious.supersession import merging, reproaches
 from subconscious.system.projects import head
 from subconscious.transcripts.speech import PLAN
 
@@ -65,10 +66,12 @@ async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
     typed = [turn for turn in heard if turn.text in persons]
     sketch = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id)).after(typed, stated(judged))
     repeats = await merging.repeated(ctx, judged, source.project_id, heard)
+    reminded = await reproaches.reminded(ctx, typed, source.project_id)
     async with ctx.database.write() as tx:
         if typed and ctx.settings.capture and ctx.settings.summaries:
             await sessions.save_story(tx, source.session_id, story_without_threats(sketch))
         await keep(ctx, tx, judged, Provenance(SessionRef(source.project_id, source.session_id)), repeats)
+        await reproaches.count(tx, reminded, source.session_id, {*chain.from_iterable(repeats.replaced.values())})
         prompts = [turn.text[:PROMPT_LENGTH] for turn in typed]
         await sessions.update_from_transcript(tx, source.session_id, branch="", prompts=prompts)
         await sessions.delete_prompts(tx, source.session_id)

@@ -25,6 +25,7 @@ from subconscious.system.projects import TRUNKS
 from subconscious.text import wording
 from subconscious.text.branch_scope import is_name, scoped, without_scope
 from subconscious.text.own_correction import without_lead
+from subconscious.text.reproach import is_bare
 from subconscious.text.sentences import sentences
 from subconscious.text.standalone import begins_clearly
 
@@ -212,7 +213,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     said = spoken(turn)
     for one, after in zip_longest(said, said[1:]):
-        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text):
+        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text) or is_bare(one.text):
             continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
@@ -301,7 +302,10 @@ def _alone(one: judge.Spoken, text: str) -> str:
 
 
 def _resolved(one: judge.Spoken, text: str) -> str:
-    """Return a sentence together with the earlier sentence or question without which it is unclear."""
+    """Return a sentence together with the earlier sentence or question without which it is unclear.
+
+    A rule is clear without the reproach before it.
+    """
     if one.reworded and (pick := pick_in(one.text, one.before)):
         return f"{pick.text} (asked: {pick.question})"
     text = _direct(text)
@@ -318,6 +322,8 @@ def _resolved(one: judge.Spoken, text: str) -> str:
         judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
     )
     dependent = reply or ((leans(text) or is_dependent(text) or begins_back(text)) and not begins_clearly(text))
+    if is_bare(previous) and len(wording.content_words(text)) >= REMARK:
+        return text
     if previous and (dependent or _is_remark(previous)):
         whole = f"{_ended(wording.squeeze(previous))} {text}"
         added = len(whole) <= LONGEST_STATEMENT
