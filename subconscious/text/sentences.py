@@ -12,8 +12,12 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}\)|\d{1,2}(?P<stop>\.))\s+")
 _PASTED_LINE = re.compile(
     r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
-    r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
+    r"-->\s|error(?:\[\w+\])?:|warning\[[\w-]+\]:|fatal:|Traceback|"
+    r"\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
 )
+_LABEL = re.compile(r"\s*(?:= ?)?(?:error|warning|note|help|hint)(?:\[[\w-]+\])?:\s", re.IGNORECASE)
+"""The label of a compiler's message; people begin a statement with one, too, so the lines beside it decide."""
+
 _SENTENCE_END = re.compile(r"[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*")
 """A pattern of the end of a sentence; ``ends_sentence`` excludes abbreviations and ordinals.
 
@@ -63,7 +67,7 @@ def _paragraphs(prose: str) -> Iterator[str]:
 def _lines(prose: str) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether it looks pasted, or is short and most lines around it look pasted."""
     lines = prose.splitlines(keepends=True)
-    looks = [_is_pasted(line) for line in lines]
+    looks = _looks(lines)
     filled = [at for at, line in enumerate(lines) if line.strip()]
     among = set()
     for place, at in enumerate(filled):
@@ -73,6 +77,16 @@ def _lines(prose: str) -> Iterator[tuple[str, bool]]:
         if sum(looks[near] for near in around) >= _MOST_AROUND:
             among.add(at)
     yield from ((line, looks[at] or at in among) for at, line in enumerate(lines))
+
+
+def _looks(lines: list[str]) -> list[bool]:
+    """Return which lines look pasted: by themselves, or as a message of a program right below or above such a line."""
+    looks = [_is_pasted(line) for line in lines]
+    for order in (range(len(lines)), reversed(range(len(lines)))):
+        before = False
+        for at in order:
+            looks[at] = before = looks[at] or (before and bool(_LABEL.match(lines[at])))
+    return looks
 
 
 def _continues(paragraph: str, line: str) -> bool:

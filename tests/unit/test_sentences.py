@@ -177,3 +177,27 @@ def test_passages_of_the_assistant_are_not_cut_at_an_ordinal() -> None:
 def test_any_stop_is_judged(text: str) -> None:
     for at in range(len(text)):
         assert isinstance(ends_sentence(text, at), bool)
+
+
+COMPILER = """ci is red, fix
+error[E0277]: the trait bound is not satisfied
+   --> crates/ingest/src/ingest.rs:88:14
+note: you must always derive FromRow for structs used with query_as
+warning: use of deprecated function: use acquire_timeout instead
+error: could not compile `ingest` due to 1 previous error"""
+
+
+def test_messages_of_a_compiler_are_not_typed() -> None:
+    assert list(sentences(COMPILER)) == ["ci is red, fix"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "warning: never wipe the staging db",
+        "note: we never commit to main",
+        "error: nope\n\nnote: we never commit to main",
+    ],
+)
+def test_a_label_alone_does_not_show_that_a_line_was_pasted(text: str) -> None:
+    assert text.rpartition("\n")[2] in sentences(text)

@@ -25,6 +25,7 @@ from subconscious.system.projects import TRUNKS
 from subconscious.text import wording
 from subconscious.text.branch_scope import is_name, scoped, without_scope
 from subconscious.text.own_correction import without_lead
+from subconscious.text.question import is_question
 from subconscious.text.reproach import is_bare
 from subconscious.text.sentences import sentences
 from subconscious.text.standalone import begins_clearly
@@ -213,7 +214,9 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     said = spoken(turn)
     for one, after in zip_longest(said, said[1:]):
-        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text) or is_bare(one.text):
+        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text):
+            continue
+        if is_bare(one.text) or is_question(one.text):
             continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
