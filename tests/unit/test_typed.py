@@ -347,6 +347,9 @@ def test_the_number_of_an_option_stands_for_its_text(text: str, rest: str, embed
         ("1 and 2", STORES),
         ("2, 1", STORES),
         ("not 2", STORES),
+        ("no 2", STORES),
+        ("2 no", STORES),
+        ("2, no wait, 1", STORES),
         ("2 retries", STORES),
         ("the second one is wrong", STORES),
         ("tell me more about 2", STORES),
@@ -355,6 +358,19 @@ def test_the_number_of_an_option_stands_for_its_text(text: str, rest: str, embed
 )
 def test_other_numbers_pick_no_option(text: str, before: str) -> None:
     assert not any(one.reworded for one in typed.spoken(turn(text, before=before)))
+
+
+SESSIONS = "Where do sessions live?\n1. in the cookie, never on the server\n2. in Redis"
+
+
+@pytest.mark.parametrize("text", ["no 2", "ok no 2 please", "2 no", "not option 2", "no b"])
+def test_an_option_that_may_be_ruled_out_is_not_kept(text: str) -> None:
+    assert contents(text, before=SESSIONS) == []
+
+
+@pytest.mark.parametrize("text", ["2", "no. 2", "number 2 please"])
+def test_a_numbered_option_is_kept(text: str) -> None:
+    assert contents(text, before=SESSIONS) == ["in Redis (asked: Where do sessions live?)"]
 
 
 def test_the_last_list_has_the_options() -> None:

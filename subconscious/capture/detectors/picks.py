@@ -26,7 +26,7 @@ _ORDINALS = (
 )
 _PLACES = (0, 1, 2, 3, -1, 0)
 _NOUNS = (
-    r"(?:options?|variante?|approach|choice|alternative|number|no\.?|nr\.?|nummer|numéro|número|opci[oó]n|opç[aã]o|one)"
+    r"(?:options?|variante?|approach|choice|alternative|number|no\.|nr\.?|nummer|numéro|número|opci[oó]n|opç[aã]o|one)"
 )
 _PICK = re.compile(
     r"\W*(?:(?:ok(?:ay)?|yes|yeah|yep|hmm*|well|definitely|i(?:['\u2019]?d| would)? (?:say|prefer|pick|choose|take|go with|go for)"
@@ -38,12 +38,19 @@ _PICK = re.compile(
     rf"(?:(?P<name>[a-e]|\d)\)?|(?P<ordinal>{'|'.join(_ORDINALS)}))(?!\w)(?: {_NOUNS}(?!\w))?",
     re.IGNORECASE,
 )
+_REJECTS = re.compile(
+    rf"\W*(?:ok(?:ay)?\W+)?(?:(?:not?|nope|nein|nicht|kein|non|pas|n[a\u00e3]o)\b[\s#(]*(?:{_NOUNS} ?)?(?:[a-e]|\d)\b"
+    r"|(?:[a-e]|\d) no\b)\W*(?:(?:please|pls|bitte|stp|svp|por favor)\W*)?\Z",
+    re.IGNORECASE,
+)
+"""A reply that only rules an option out, or may: "no 2"."""
+
 _ENDS = re.compile(
     r"[\s.!)]*(?:(?:please|pls|plz|thx|thanks|then|bitte|stp|svp|por favor|it is|for sure)\b[\s.!]*){0,2}\Z",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"\s*[,;:\u2013\u2014-]\s*(?!\d|[a-e]\b)(?=\w)"
+    r"\s*[,;:\u2013\u2014-]\s*(?!\d|[a-e]\b|(?:no|nope|nein|non|n\u00e3o|wait|sorry|actually)\b)(?=\w)"
     r"|\s+(?=(?:but|because|cause|cuz|since|as|with|w|without|w/|only|just|for now|everywhere|and (?!\d|[a-e]\b|the )"
     r"|aber|weil|denn|mit|ohne|nur|und (?!\d|[a-e]\b|die |das )|mais|car|avec|sans|et (?!\d|[a-e]\b|l[ea] )"
     r"|pero|porque|con|sin|y (?!\d|[a-e]\b|l[ao] |el )|mas|com|sem|e (?!\d|[a-e]\b|[ao] ))\b)",
@@ -88,6 +95,11 @@ def pick_in(text: str, before: str) -> Pick | None:
     if option is None or not question:
         return None
     return Pick(wording.squeeze(wording.shorten(option.text, LONGEST_OPTION) + ("" if ends else rest)), question)
+
+
+def rejects(text: str) -> bool:
+    """Whether a reply only rules an option out, or may: nothing says what holds instead."""
+    return bool(_REJECTS.match(text))
 
 
 def _named(found: re.Match[str], options: list[Choice]) -> Choice | None:

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from subconscious.capture import judge
 from subconscious.capture.detectors import corrections, stated
 from subconscious.capture.detectors.completeness import is_complete, is_rule
-from subconscious.capture.detectors.picks import pick_in
+from subconscious.capture.detectors.picks import pick_in, rejects
 from subconscious.capture.detectors.reactions import is_reaction
 from subconscious.capture.detectors.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
@@ -214,7 +214,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     said = spoken(turn)
     for one, after in zip_longest(said, said[1:]):
-        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text):
+        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text) or rejects(one.text):
             continue
         if is_bare(one.text) or is_question(one.text):
             continue
