@@ -373,6 +373,64 @@ def test_a_numbered_option_is_kept(text: str) -> None:
     assert contents(text, before=SESSIONS) == ["in Redis (asked: Where do sessions live?)"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which one should I fix?",
+        "Which one should I tackle?",
+        "Which one should I look into?",
+        "Which one should I write a test for?",
+        "Which worries you?",
+        "Which one do you mean?",
+        "Which one did you see?",
+        "Which is more likely?",
+        "Which commit message do you prefer?",
+        "How should the docs phrase this?",
+        "How should I handle this?",
+        "How should the button be labelled?",
+        "What do you want to do?",
+        "Which of these do you want me to do?",
+        "Two bugs are left. Which one?",
+        "Two bugs are left:",
+        "Options:",
+        "Welchen Fehler soll ich nehmen?",
+        "Wie soll der Text lauten?",
+        "Lequel dois-je corriger ?",
+        "\u00bfCu\u00e1l arreglo?",
+        "Qual devo corrigir?",
+    ],
+)
+def test_an_option_is_no_choice_for_the_project_if_the_question_is_about_the_work(question: str) -> None:
+    before = f"{question}\n1. The scheduler never retries failed jobs\n2. We always log the raw card number"
+    assert not any(one.reworded for one in typed.spoken(turn("2", before=before)))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which message queue should we use?",
+        "Which database for the cache?",
+        "Where should the config live?",
+        "How should errors be handled in the API layer?",
+        "How should failed jobs be retried?",
+        "What should the default timeout be?",
+        "Welche Datenbank sollen wir nehmen?",
+        "Wie sollen wir Fehler behandeln?",
+        "Quelle base de donn\u00e9es veux-tu utiliser ?",
+        "\u00bfD\u00f3nde guardamos la configuraci\u00f3n?",
+        "Qual banco de dados devemos usar?",
+    ],
+)
+def test_an_option_is_a_choice_if_the_question_asks_what_to_use_or_how(question: str) -> None:
+    (one,) = typed.spoken(turn("2", before=f"{question}\n1. the first way\n2. the other way"))
+    assert one.reworded == "the other way"
+
+
+def test_a_question_behind_the_options_takes_its_subject_from_the_words_before_them() -> None:
+    (one,) = typed.spoken(turn("2", before="Two ways to store sessions:\n1. cookies\n2. Redis\n\nWhich one?"))
+    assert one.reworded == "Redis"
+
+
 def test_the_last_list_has_the_options() -> None:
     before = f"I changed:\n1. the parser\n2. the lexer\n3. the docs\n\n{STORES}"
     (one,) = typed.spoken(turn("2", before=before))

@@ -58,19 +58,64 @@ _GOES_ON = re.compile(
 )
 """What follows a picked option if the reply goes on about it. Another word may be a noun: "2 retries"."""
 
-_ASKS_TO_CHOOSE = re.compile(
-    r"\b(?:which|what|where|how|who|or|prefer\w*|preference|pick|choose|choice|options?|thoughts|welche\w*|was|wie|wo|oder"
-    r"|lieber|quel\w*|o[uù]|préfér\w*|cu[aá]l\w*|qu[eé]|prefier\w*|qual|quais|prefere\w*)\b[^?\uff1f]{0,200}[?\uff1f]"
-    r"|\b(?:options|choices|alternatives|variants|optionen|möglichkeiten|varianten|opciones|opções)\W*\Z"
-    r"|\b(?:pick|choose|tell me which|let me know which)\b",
+_CHOOSES = (
+    r"(?:us(?:e|ing)|go(?:ing)? with|take(?! (?:up|on|care|a\b))|choose|pick(?! up)|prefer\w*|preference|favou?r|adopt"
+    r"|(?:do|would|should|shall) (?:you|we) (?:want|like|have)(?! (?:me|us)\b)"
+    r"|(?:be)?nutz(?:en?|t)|verwende[nt]?|einsetzen|nehmen|w\u00e4hlen|bevorzug\w*|lieber|willst|wollt|wollen|m\u00f6chte\w*"
+    r"|utilis\w+|prendre|prends|prenons|pr\u00e9f\u00e8r\w+|pr\u00e9f\u00e9r\w+|veux|voulez|voulons|choisi\w*|opt(?:er|ons)"
+    r"|us(?:o|ar|amos|emos)|utiliz\w+|prefier\w+|preferimos|prefer[\u00eds]\w*|quieres?|queremos|elegi\w+|eleg\w+|elij\w+|escog\w+"
+    r"|quer|adot\w+|escolh\w+)"
+)
+"""Verbs for choosing what to use, in a few languages."""
+
+_ASKS_FOR_CHOICE = re.compile(
+    rf"\b{_CHOOSES}\b"
+    r"|\b(?:where|how)\b(?! (?:come|many|much|about|did|was|were|had)\b)|\b(?:wo|wohin|wie|o\u00f9|comment|d\u00f3nde|c\u00f3mo|onde|como)\b"
+    r"|\b(?:which|what|welche\w*|quel\w*|qu\u00e9|qual|quais)(?! (?:ones?|of)\b)(?: [\w/-]+){1,3}? (?:for|f\u00fcr|pour|para)\b"
+    r"|\bwhat should (?:the|our|an?)\b.{1,80}\bbe\b",
     re.IGNORECASE,
 )
+"""Questions about what to use, or about where or how something is done in the project."""
+
+_ASKS_WHICH = re.compile(
+    r"\W*(?:(?:so|which|which (?:one|option)|(?:any )?thoughts|your (?:pick|choice|call)|tell me which|let me know which"
+    r"|(?:the )?(?:options|choices|alternatives|variants|optionen|m\u00f6glichkeiten|varianten|opciones|op\u00e7\u00f5es)"
+    r"|welche[rns]?|lequel|laquelle|cu\u00e1l|qual)\W*)+\Z",
+    re.IGNORECASE,
+)
+"""A question that names no subject: the words around the options have to say what they are for."""
+
+_COMMANDS = re.compile(r"\W*(?:(?:please|just) )?(?:pick|choose|tell me|let me know)\b", re.IGNORECASE)
+
+_WAYS = re.compile(
+    r"\b(?:ways?|options|approaches|alternatives|choices|candidates|stores?|m\u00f6glichkeiten|wege|varianten|optionen|fa\u00e7ons"
+    r"|solutions|opciones|formas|maneras|op\u00e7\u00f5es|maneiras)"
+    r" (?:to|for|of|f\u00fcr|zu[rm]?|pour|de|d['\u2019]|para)(?= ?\w)",
+    re.IGNORECASE,
+)
+
 _OF_THE_WORK = re.compile(
-    r"\b(?:next|first|start\w*|begin|proceed|continue|go on|now|today|instead of waiting|als nächstes|zuerst|anfangen|weiter"
-    r"|ensuite|d['\u2019]abord|commencer|continuer|ahora|primero|empezar|seguir|agora|primeiro|começar|continuar)\b",
+    r"\b(?:next|first|start\w*|begin|proceed|continue|go on|now|today|instead of waiting|als n\u00e4chstes|zuerst|anfangen|weiter"
+    r"|ensuite|d['\u2019]abord|commencer|continuer|ahora|primero|empezar|seguir|agora|primeiro|come\u00e7ar|continuar)\b",
     re.IGNORECASE,
 )
 """Words of a question about the order of the work, whose answer is over with the work."""
+
+_OF_THE_MOMENT = re.compile(
+    r"\b(?:bugs?|fix(?:es|ed)?|tackle|investigate|look(?: (?:at|into))?|debug|review|discuss|break(?:s|ing)?|broken|fail(?:s|ing)?"
+    r"|crash\w*|wrong|likely|cause[sd]?|culprit|reason|suspect|symptoms?|flaky|issues?|problems?|findings?|worr\w+|concern\w*"
+    r"|you (?:mean|meant|see|seeing|run|running)|are you|merge conflicts?|conflicts|which branch"
+    r"|phras\w+|word(?:s|ed|ing)?|say|titles?|headlines?|headings?|captions?|sentences?|summary|description|readme|report"
+    r"|label\w*|lauten|hei\u00dfen|(?:der|the|le|el|o) text[eo]?"
+    r"|(?:commit|error|release|pr) (?:messages?|names?|notes)|which message(?! (?:queue|broker|bus|format)\b)"
+    r"|fehler (?!behandel|handhab|meld|log)\w+|welche\w* fehler|beheben|untersuchen|anschauen|formulier\w+|ursache|kaputt|meinst|titel"
+    r"|bogues?|corrig\w+|r\u00e9parer|formul\w+|titre|panne|arregl\w+|redact\w+|t\u00edtulo|falla|consert\w+|redig\w+|causa)\b"
+    r"|\b(?:how|where|wie|comment|c\u00f3mo|como)\b[^?]{0,200}\b(?:this|that|it|das|damit|\u00e7a|cela|esto|eso|isso|isto)\W*\Z"
+    r"|\bi (?:can|could)(?: also)?(?: do\b[^?]{0,200})?\W*\Z"
+    r"|\b(?:want|like|should|shall)(?: me| us| we| i)?(?: to)? do\W*\Z|\b(?:machen|tun|faire|hacer|hago|fazer)\W*\Z",
+    re.IGNORECASE,
+)
+"""Words of a question about a bug, a cause or a wording, or about something that only this conversation names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +166,32 @@ def _question(options: list[Choice], before: str) -> str:
         return ""  # the items are questions themselves
     lead = "".join(sentences_in(before[: options[0].start])[-1:]).strip("*( ")
     behind = sentences_in(before[options[-1].end :].lstrip("."))
-    asked = next((one for one in (lead, *behind) if _ASKS_TO_CHOOSE.search(one)), "")
-    if not asked and behind[:1] == ["?"]:  # "should I use 1) Redis or 2) NATS?"
-        asked = lead
-    if not asked or _OF_THE_WORK.search(asked):
-        return ""
     rest = plain(" ".join(behind[:1])) if behind and behind[0][:1].islower() else ""
+    asked = _asked(lead, behind, rest)
+    questions = [asked, *(one for one in behind if _is_question(one))]
+    if not asked or any(_OF_THE_WORK.search(one) for one in questions):
+        return ""
+    if any(_OF_THE_MOMENT.search(one) for one in (lead, rest, *questions)):
+        return ""
     about = [one.rstrip(":") for one in (lead, rest) if one and is_telling(one)]
     question = [asked.rstrip(":")] if asked.endswith(("?", "\uff1f")) or not about else []
     return wording.shorten(": ".join(dict.fromkeys([*about, *question])), LONGEST_OPTION)
+
+
+def _asked(lead: str, behind: list[str], rest: str) -> str:
+    """Return the sentence that asks for one of the options, among those around them; "" if the choice is over soon.
+
+    ``rest`` is the end of a sentence that goes on after its list of options.
+    """
+    for one in (lead, *behind):
+        if _ASKS_FOR_CHOICE.search(one) and _is_question(one):
+            return one
+    if behind[:1] == ["?"] or rest.endswith(("?", "\uff1f")):  # "should I use 1) Redis or 2) NATS?"
+        return lead if _ASKS_FOR_CHOICE.search(lead) else ""
+    which = next((one for one in (lead, *behind) if _ASKS_WHICH.match(one)), "")
+    about = f"{lead} {rest}"
+    return which if _WAYS.search(about) or (_ASKS_FOR_CHOICE.search(about) and "?" in about) else ""
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.endswith(("?", "\uff1f")) or bool(_COMMANDS.match(sentence))
