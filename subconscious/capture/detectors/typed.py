@@ -29,6 +29,7 @@ from subconscious.text.question import is_question
 from subconscious.text.reproach import is_bare
 from subconscious.text.sentences import sentences
 from subconscious.text.standalone import begins_clearly
+from subconscious.text.terms import stem
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
 """The judge's results with the embedder, by sentence. Sentences that are missing here are judged by words alone."""
@@ -95,6 +96,33 @@ _CONNECTIVE = re.compile(
 
 _CONTRARY = re.compile(r"\A\W*(?:but|aber|mais|pero|mas)\b[\s,]*", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
+
+_FORBIDS = re.compile(
+    r"\b(?:never|don['\u2019]?t|do not|avoid|no|not|nie(?:mals)?|nicht|keine?[nrms]?|vermeide?|jamais|ne|pas|[\u00e9e]vite[rz]?"
+    r"|nunca|jam[a\u00e1]s|n[a\u00e3]o|evitar?)\b",
+    re.IGNORECASE,
+)
+_BINDS = re.compile(rf"{_FORBIDS.pattern}|\b(?:always|immer|toujours|siempre|sempre)\b", re.IGNORECASE)
+_USES = re.compile(
+    r"\b(?:us(?:e|ing|a|ar|en|es)|take|prefer|go|(?:be)?nutz(?:en?|t)|verwende[nt]?|nimm|nehmen|utilis\w+|prends|prendre"
+    r"|utiliz\w+|prefiere|prefira)\b",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(
+    r"\A\W*(?:but|however|though|still|yet|except|only|otherwise|then|else|aber|doch|jedoch|allerdings|trotzdem|sonst|dann"
+    r"|mais|pourtant|cependant|sinon|alors|pero|sin embargo|salvo|entonces|mas|por[e\u00e9]m|contudo|ent[a\u00e3]o)\b"
+    r"|\b(?:ones?|then|though|however|still|anyway|too|instead|real|actual|proper|right|generated|dann|doch|jedoch|trotzdem"
+    r"|alors|quand m[e\u00ea]me|entonces|ent[a\u00e3]o|sin embargo)\b(?=\W*\Z|\W+(?:for|in|on|if|when)\b)",
+    re.IGNORECASE,
+)
+"""Words with which a rule limits the rule before it, or leaves out what that one names: "always use a real one"."""
+
+_LIMITED = re.compile(
+    r"\b(?:in(?!\s+(?:english|german|french|spanish|portuguese)\b)|inside|within|when|while|during|if|whenever|until|im|wenn"
+    r"|solange|w\u00e4hrend|bis|dans|si|quand|pendant|lorsqu\w+|cuando|durante|hasta|mientras|quando|at\u00e9|enquanto)\b",
+    re.IGNORECASE,
+)
+"""A place, time or condition, which may hold for the next sentence too."""
 
 _WISH = re.compile(
     r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
@@ -327,7 +355,9 @@ def _resolved(one: judge.Spoken, text: str) -> str:
     dependent = reply or ((leans(text) or is_dependent(text) or begins_back(text)) and not begins_clearly(text))
     if is_bare(previous) and len(wording.content_words(text)) >= REMARK:
         return text
-    if previous and (dependent or _is_remark(previous)):
+    limits = _are_rules(previous, text) and _limits(previous, text)
+    limits = limits or bool(_CONTRARY.match(text) and "?" not in previous and _BINDS.search(previous))
+    if previous and (dependent or limits or _is_remark(previous)):
         whole = f"{_ended(wording.squeeze(previous))} {text}"
         added = len(whole) <= LONGEST_STATEMENT
         text = whole if added else text
@@ -339,8 +369,28 @@ def _resolved(one: judge.Spoken, text: str) -> str:
 
 
 def _are_two_rules(previous: str, text: str) -> bool:
-    """Whether two sentences are rules that are clear without each other; a number may be about the rule before it."""
-    return all(is_rule(_CONNECTIVE.sub("", one)) for one in (previous, text)) and not _DIGIT.search(text)
+    """Whether two sentences are rules that hold without each other; a number may be about the rule before it."""
+    return _are_rules(previous, text) and not _DIGIT.search(text) and not _limits(previous, text)
+
+
+def _are_rules(previous: str, text: str) -> bool:
+    return all(is_rule(_CONNECTIVE.sub("", _CONTRARY.sub("", one))) for one in (previous, text))
+
+
+def _limits(previous: str, text: str) -> bool:
+    """Whether one of two rules may be an exception, an alternative or a condition to the other.
+
+    An alternative is what to use in place of something forbidden. An exception has a verb or noun in common with the
+    rule, and only one of the two forbids something.
+    """
+    if _REFERS.search(text) or (_LIMITED.search(previous) and not _LIMITED.search(text)):
+        return True
+    if bool(_FORBIDS.search(previous)) == bool(_FORBIDS.search(text)):
+        return False
+    common = set.intersection(
+        *({stem(word.casefold()) for word in wording.content_words(one)} for one in (previous, text))
+    )
+    return bool(common) or bool(_USES.search(text))
 
 
 def _direct(text: str) -> str:
