@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from subconscious.text.terms import STOP_WORDS
+from subconscious.text.vocabulary import IMPERATIVES, IRREGULAR
 
 
 def _set(text: str) -> frozenset[str]:
@@ -120,3 +121,14 @@ ASKS = _set(
     " nimm voir demander utiliser ver pedir usar vedi chiedi zie vraag zobacz se fråga \u0441\u043c \u0441\u043f\u0440\u043e\u0441\u0438"
 )
 """First words of what one should do to get or make a password."""
+
+PURPOSES = (
+    ASKS
+    | IMPERATIVES
+    | frozenset(IRREGULAR.values())
+    | _set(
+        "support satisfy match comply prevent stop help improve simplify reduce expire reflect contain pass unblock protect"
+        " reuse work comply reach restore secure share access login connect authenticate trigger silence let"
+    )
+)
+"""Verbs of what a password is changed for, as in "changed the password to meet the new rules"."""

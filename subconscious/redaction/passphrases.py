@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from .passphrase_words import ASKS, FUNCTION, NOUNS, ORDINARY, SHAPES, STATE, SUBJECT
+from .passphrase_words import ASKS, FUNCTION, NOUNS, ORDINARY, PURPOSES, SHAPES, STATE, SUBJECT
+from .password_changes import AFTER, ON, TO, is_changed
 from .rule import Rule
 from .spoken_rules import FULL_NAME, HINTS
 
@@ -60,18 +61,6 @@ _IS = (
 STATES = rf"(?:\s{{1,3}}(?P<verb>{_IS})\s{{1,3}}|['\u2019]s\s{{1,3}})"
 _GIVES = rf"""(?:\s{{1,3}}{_IS})?(?:\\?["'`\]]|[*_]{{1,2}}){{0,2}}\s{{0,3}}(?::=|=>|[:=\uff1a])[*_]{{0,2}}\s{{0,4}}"""
 _BECOMES = r"\s{1,3}(?:(?:to|as|auf|als|\u00e0|a|en|como|come|op|til|till|na|com|con|with|mit|avec)\s{1,3})?"
-_TO = (
-    r"\s{1,3}(?:(?:(?:was|is|has been|got) )?(?:changed|set|reset|rotated|updated)\s)?"
-    r"(?:to|auf|\u00e0|a|en|para|op|til|till|na)\s{1,3}"
-)
-_CHANGES = re.compile(
-    r"\b(?:chang|set|reset|rotat|updat|switch|ge\u00e4ndert|\u00e4nder|gesetzt|setz|cambi|mis|mets|mud|troqu|alter|impost"
-    r"|wijzig|gewijzigd)",
-    re.IGNORECASE,
-)
-"""Verbs with which "password to ..." gives a new password."""
-NEAR = 60
-"""The number of characters beside a match in which such a verb has to be."""
 _EXAMPLE = "correct horse"
 """The beginning of the best-known passphrase, which begins like a statement."""
 
@@ -130,8 +119,14 @@ def _stated(match: re.Match[str], value: str) -> bool:
 def _changed(match: re.Match[str], value: str) -> bool:
     """Whether the words after "changed the password to" are a passphrase."""
     words = _words(value)
-    near = match.string[max(0, match.start() - NEAR) : match.end() + NEAR]
-    return len(words) >= FEWEST_BEFORE_MORE and bool(_CHANGES.search(near)) and _is_phrase(words, 0)
+    purpose = words[0] in PURPOSES or (words[-1].endswith("ly") and words[-1] not in NOUNS)
+    return len(words) >= FEWEST_BEFORE_MORE and not purpose and is_changed(match) and _is_phrase(words, 0)
+
+
+def _set(match: re.Match[str], value: str) -> bool:
+    """Whether the words between "Passwort auf" and a verb such as "gesetzt" are a passphrase."""
+    del match
+    return _is_phrase(_words(value), 0)
 
 
 def _states(words: list[str]) -> bool:
@@ -160,11 +155,12 @@ _SAME_SHAPES = {
 }
 """Verbs after which the same forms follow as after another."""
 
-_LIGHT = rf"(?:{'|'.join(sorted(map(re.escape, FUNCTION)))})(?![^\W_])"
-_PART = rf"(?!{_LIGHT}){_WORD}(?!['\u2019]\w)"
+LIGHT = rf"(?:{'|'.join(sorted(map(re.escape, FUNCTION)))})(?![^\W_])"
+_PART = rf"(?!{LIGHT}){_WORD}(?!['\u2019]\w)"
 _HYPHENS = rf"{_WORD}(?:-{_WORD}){{{FEWEST - 1},{MOST - 1}}}"
 _REST = rf"{{{FEWEST - 1},{MOST - 1}}}"
-_PLAIN = rf"(?P<secret>{_PART}(?:[ \t]{{1,3}}{_PART}){_REST}|{_HYPHENS})(?:{_ENDS}|(?=[ \t]{{1,3}}{_LIGHT}))"
+_PLAIN = rf"(?P<secret>{_PART}(?:[ \t]{{1,3}}{_PART}){_REST}|{_HYPHENS})(?:{_ENDS}|(?=[ \t]{{1,3}}{LIGHT}))"
+_MANY = rf"(?P<secret>{_PART}(?:[ \t]{{1,3}}{_PART}){{{FEWEST_BEFORE_MORE - 1},{MOST - 1}}}?)"
 _SENTENCE = rf"(?P<secret>{_WORD}(?:[ \t]{{1,3}}{_WORD}){_REST}|{_HYPHENS}){_ENDS}"
 _SAID = r"(?:['\u2019]\w{1,3}+)?"
 _WITHIN = rf"(?P<secret>{_WORD}{_SAID}(?:[ -]{_WORD}{_SAID}){_REST}){_CLOSED}"
@@ -177,5 +173,6 @@ RULES = (
     Rule("password", _HINTS, rf"(?i:{NAME}{OF}{_GIVES}{_PLAIN})", _given),
     Rule("password", PHRASE_HINTS, rf"(?i:(?P<name>{_PHRASE}){OF}{_GIVES}{_SENTENCE})", _named),
     Rule("password", _HINTS, rf"(?i:{NAME}{OF}{STATES}{_PLAIN})", _stated),
-    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{_TO}{_PLAIN})", _changed),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{TO}{_PLAIN})", _changed),
+    Rule("password", _HINTS, rf"(?i:{NAME}{OF}{ON}{_MANY}(?={AFTER}))", _set),
 )

@@ -123,6 +123,10 @@ PASSPHRASES = (
     "habe das WLAN-Passwort auf {marmor otter laterne abend} geändert",
     "cambié la contraseña a {mármol nutria linterna ocaso}",
     "mudei a senha para {mármore lontra lanterna tarde}",
+    "a senha foi alterada para {mármore lontra lanterna tarde}",
+    "le mot de passe a été changé en {girafe lampe orage velours}",
+    "das Passwort wurde auf {marmor otter laterne abend} gesetzt",
+    "reset the vault password to {marble otter lantern dusk}, tell ops",
 )
 """The part in braces is the passphrase."""
 
@@ -253,6 +257,14 @@ SENTENCES = (
     "secret: frontend-tls-cert",
     "token: ci-deploy-token",
     "the password is case-insensitive-only",
+    "setz das Passwort auf allen drei Testservern zurück",
+    "das Passwort wurde auf allen drei Testservern geändert",
+    "cambiar la contraseña en servidores productivos requiere aprobación",
+    "cambié la contraseña en servidores productivos antiguos ayer",
+    "mudar senha para contas antigas exige aprovação manual",
+    "changer le mot de passe en environnement local demande confirmation",
+    "the password changed to meet compliance rules quickly",
+    "we changed the password to support legacy mobile browsers",
 )
 
 
