@@ -82,6 +82,7 @@ _KEY_VARIABLE = re.compile(
 
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
+_PLACE = re.compile(r"\sto\s", re.IGNORECASE)
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
 _LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
@@ -147,7 +148,11 @@ def _secret_bare(match: re.Match[str], value: str) -> bool:
 
 
 def _mixed_password(match: re.Match[str], value: str) -> bool:
-    return names_value(match) and looks_password(value.rstrip(").:}]"))
+    """Whether a value in a sentence is a password. A word and a number after "to" is a host as often ("to web01")."""
+    value = value.rstrip(").:}]")
+    if _PLACE.search(match[0]) and is_numbered_word(value):
+        return False
+    return names_value(match) and looks_password(value)
 
 
 def _secret(match: re.Match[str], value: str) -> bool:

@@ -1,30 +1,38 @@
 """Rules for passwords that are a word and a number ("Tulpen42"), said beside the name of a password or of a user.
 
 Such a value has no signs of its own: file names, versions and tickets look the same. So it must stand directly after
-what names it, with no more between them than what the password is for.
+what names it, with no more between them than what the password is for. Prepositions need a verb of change, because
+hosts are named with them, too ("das Passwort auf web01").
 """
 
 from __future__ import annotations
 
 import re
 
-from .passphrases import NAME, OF, PHRASE_HINTS, STATES
+from .passphrases import LIGHT, NAME, OF, PHRASE_HINTS, STATES
+from .password_changes import AFTER, ON, SET_AFTER, TO, is_changed
 from .plausible import is_numbered_word
 from .rule import Rule
 from .spoken_rules import ACCOUNT, ACCOUNT_HINTS, AS, HINTS, LOGIN, LOGIN_HINTS
 
 _VALUE = r"""(?:\\?["'`])?(?P<secret>[^\W\d_]{3,24}+[-_.]?\d{1,4})(?![\w@/(\[=-]|[.:]\w)"""
-_NAMED = rf"(?:{NAME}|\bmdp\b|\bclave\b|\bpalavra-passe\b)"
+_NAMED = rf"(?:{NAME}|\bmdp\b|\bpalavra-passe\b)"
 _HINTS = (*HINTS.split(), *PHRASE_HINTS, "mdp", "clave")
+_KEY = r"\bclave\b"
+"""A password in Spanish, or any key: only what is directly after it counts ("la clave del pedido es pedido42")."""
 _ASIDE = r"(?:\s{1,3}\([^\n()]{1,40}\))?"
 """What the password is for, in brackets."""
 
 _SIGN = r"""(?:\\?["'`])?\s{0,3}(?::=|=>|[:=\uff1a])\s{0,4}"""
-_TO = (
-    r"\s{1,3}(?:(?:(?:was|is|has been|got|wurde|ist|a \u00e9t\u00e9|ha sido|se|foi)\s{1,3})?"
-    r"(?:set|changed|reset|updated|rotated|switched|ge\u00e4ndert|gesetzt|chang\w{1,4}|cambi\w{1,4}|mud\w{1,4}|alter\w{1,4}|mis)\s{1,3})?"
-    r"(?:(?:wurde|ist|jetzt)\s{1,3})?(?:to|auf|en|\u00e0|a|para|naar|op|na)\s{1,3}"
-)
+_SAYS = r"(?:(?:(?:it|that|das|es|ce|sie|\u00e9l)\s)?(?:it['\u2019]?s|is|ist|lautet|c['\u2019]?est|est|es|\u00e9|\u00e8)\s{1,3})"
+"""The beginning of an answer: "it's ..."."""
+_CLOSES = r"""(?=["'`]?[ \t]{0,3}(?:[.,;!)\r\n]|\Z))"""
+"""The end of an answer that is only a value."""
+_ALONE = rf"(?=[^\w\s-]|\s{{1,3}}(?:{LIGHT}|[^\w\s])|[ \t]{{0,4}}(?:\Z|[\r\n]))"
+"""The end of a password's name that belongs to no other noun, unlike in "our password server"."""
+_AFTER = re.compile(rf"(?i:{AFTER})")
+_SET = re.compile(rf"(?i:\s{{1,3}}{SET_AFTER})")
+_BACK = re.compile(r"(?i:\s{1,3}(?:zur\u00fcck|terug))")
 _USER = r"""["'`]?[A-Za-z][\w.@+-]{0,60}["'`]?"""
 _BESIDE = r"(?:\s{0,3}:\s{0,3}|\s{0,3}[/|]\s{0,3})"
 _ARE = r"(?:\s{0,3}[:=]\s{0,3}|\s{1,3}(?:(?:is|are|was|ist|sind|est|sont|es|son|\u00e9|s\u00e3o|to|jest)\s{1,3})?)"
@@ -43,6 +51,21 @@ def _beside(match: re.Match[str], value: str) -> bool:
     return is_numbered_word(value, digits=2)
 
 
+def _changed(match: re.Match[str], value: str) -> bool:
+    """Whether a value after "changed the password to" is its new value."""
+    return is_numbered_word(value, digits=2) and is_changed(match)
+
+
+def _set(match: re.Match[str], value: str) -> bool:
+    """Whether a value after "Passwort auf" is a new one, not a host: hosts are in lower case, and nothing is set to them."""
+    after = match.string[match.end() :]
+    if not is_numbered_word(value, digits=2) or _BACK.match(after):
+        return False
+    if _SET.match(after):
+        return True
+    return value[0].isupper() and (_AFTER.match(after) is not None or is_changed(match))
+
+
 def _paired(match: re.Match[str], value: str) -> bool:
     """Whether a value after a user's name is a password. "eu/prod12" without spaces is rather a path."""
     path = re.search(r"\S[/|]$", match.string[: match.start("secret")]) is not None
@@ -50,16 +73,17 @@ def _paired(match: re.Match[str], value: str) -> bool:
 
 
 RULES = (
-    Rule("password", _HINTS, rf"(?i:{_NAMED}{OF}{_ASIDE}(?:{STATES}|{_SIGN}){_VALUE})", _stated),
-    Rule("password", _HINTS, rf"(?i:{_NAMED}{OF}{_TO}{_VALUE})", _beside),
+    Rule("password", _HINTS, rf"(?i:(?:{_NAMED}{OF}|{_KEY}){_ASIDE}(?:{STATES}|{_SIGN}){_VALUE})", _stated),
+    Rule("password", _HINTS, rf"(?i:{_NAMED}{OF}{TO}{_VALUE})", _changed),
+    Rule("password", _HINTS, rf"(?i:{_NAMED}{OF}{ON}{_VALUE}[\"'`]?)", _set),
     Rule("password", _HINTS, rf"(?i:{_NAMED}\s{{1,3}}{_VALUE})", _beside),
     Rule(
         "password",
         _HINTS,
-        rf"(?i:{_NAMED}[^\n?]{{0,80}}\?[ \t]{{0,3}}\r?\n(?:[\w'\u2019]{{1,8}}\s){{0,2}}{_VALUE})",
+        rf"(?i:{_NAMED}[^\n?]{{0,80}}\?[ \t]{{0,3}}\r?\n(?P<says>{_SAYS})?{_VALUE}(?(says)|{_CLOSES}))",
         _beside,
     ),
-    Rule("password", _HINTS, rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={AS}))", _beside),
+    Rule("password", _HINTS, rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={AS}{_ALONE}))", _beside),
     Rule("password", ACCOUNT_HINTS, rf"(?i:{ACCOUNT}{OF}{_ARE}{_USER}{_BESIDE}{_VALUE})", _paired),
     Rule(
         "password",

@@ -205,6 +205,33 @@ def test_a_word_with_a_number_beside_its_name_is_a_password(line: str, value: st
     assert "[redacted: " in redacted
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "please change the password to {}",
+        "set the password of web01 to {}",
+        "das Passwort wurde auf {} gesetzt",
+        "j'ai chang\u00e9 le mot de passe en {}",
+        "le mot de passe a \u00e9t\u00e9 chang\u00e9 en {}",
+        "cambi\u00e9 la contrase\u00f1a a {}",
+        "mudei a senha para {}",
+        "wachtwoord gewijzigd naar {}",
+        "what is the db password?\n{}",
+        "what is the db password?\nit's {} i think",
+        "{} is the password for staging",
+        "la clave: {}",
+    ],
+)
+def test_a_new_password_in_lower_case_is_redacted(line: str) -> None:
+    value = "tulpen" + "42"
+    assert value not in redact(line.replace("{}", value)).text
+
+
+@pytest.mark.parametrize("line", ["das Passwort wurde auf {} ge\u00e4ndert", "setz das Passwort auf {}"])
+def test_a_capitalised_word_with_a_number_is_no_host(line: str) -> None:
+    assert "Tulpen42" not in redact(line.replace("{}", "Tulpen" + "42")).text
+
+
 def test_a_password_may_contain_a_well_known_example() -> None:
     assert "hunter2" not in redact("db password on staging is " + "hunter2" + "tide, port 5432").text
 
@@ -231,6 +258,19 @@ def test_a_password_may_contain_a_well_known_example() -> None:
         "the key is Enter13",
         "primary key: Order42",
         "TOKEN_TTL=Hours24",
+        "the password to web01 is in 1password",
+        "the password to nas0101 is in the safe, back up nas0101",
+        "das Passwort auf web01 ist abgelaufen",
+        "das Passwort auf web01 wurde ge\u00e4ndert",
+        "ich habe das Passwort auf web01 ge\u00e4ndert",
+        "setz das Passwort auf Fedora40 zur\u00fcck",
+        "la contrase\u00f1a para web01 caduca",
+        "cambia la contrase\u00f1a en web01",
+        "a senha para web01 expira",
+        "wachtwoord op web01 is verlopen",
+        "why does sudo ask for a password?\non fedora40 it doesn't",
+        "la clave del pedido es pedido42",
+        "Keycloak24 is our password server",
     ],
 )
 def test_a_word_with_a_number_elsewhere_stays(text: str) -> None:
