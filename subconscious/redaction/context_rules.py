@@ -82,6 +82,7 @@ _KEY_VARIABLE = re.compile(
 
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
+_PASSWORD_OPTION = re.compile(r"--?[\w-]{0,20}(?:password|passwd|passphrase|pwd)(?:=|\s)", re.IGNORECASE)
 _PLACE = re.compile(r"\sto\s", re.IGNORECASE)
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
@@ -141,7 +142,8 @@ def _secret_bare(match: re.Match[str], value: str) -> bool:
     if _secret(match, value):
         return True
     stripped = value.rstrip(").:}]")
-    if names_value(match) and len(stripped) >= 8 and stripped[0].isupper() and is_numbered_word(stripped, digits=2):
+    named = match[0].lower().startswith("secret") and names_value(match)  # "Token: Monday12" is no secret
+    if named and len(stripped) >= 8 and stripped[0].isupper() and is_numbered_word(stripped, digits=2):
         return True
     upper = match[0].partition("=")[0].isupper()
     return upper and names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
@@ -238,8 +240,14 @@ def _mixed(match: re.Match[str], value: str) -> bool:
     return looks_secret(value)
 
 
+def _option(match: re.Match[str], value: str) -> bool:
+    """Whether an option's value is a secret. A word and a number is one only after a password: "--render-pass shadow01"."""
+    password = _PASSWORD_OPTION.match(match[0]) is not None
+    return looks_secret(value) or (password and is_numbered_word(value.rstrip(",."), digits=2))
+
+
 def _argument(match: re.Match[str], value: str) -> bool:
-    """Whether the word after an option or a statement that sets a password is one."""
+    """Whether the word after a statement that sets a password is one."""
     del match
     return looks_secret(value) or is_numbered_word(value.rstrip(",."), digits=2)
 
@@ -273,7 +281,7 @@ RULES = (
         "pass secret token key bearer pwd",
         r"(?<![\w-])--?[\w-]{0,20}(?:password|passwd|passphrase|pass|token|secret|api-?key|auth-token|access-token|bearer|pwd)"
         r"""(?:=|\s{1,3})["']?(?P<secret>[^\s"'\\-][^\s"'\\]{3,200})""",
-        _argument,
+        _option,
     ),
     _placed("password", "pass:", r"-pass(?:in|out|word)?\s{1,3}[\"']?pass:(?P<secret>[^\s\"']{3,200})", _given),
     _placed(

@@ -196,6 +196,9 @@ def test_ordinary_lines_stay(text: str) -> None:
         "client_secret={}",
         '{"password": "{}", "port": 1}',
         "deploy --password {}",
+        "deploy --db-passwd={}",
+        "restic --new-passphrase '{}'",
+        "net use --pwd {}",
         "| user | password |\n|---|---|\n| kit | {} |",
     ],
 )
@@ -271,6 +274,11 @@ def test_a_password_may_contain_a_well_known_example() -> None:
         "why does sudo ask for a password?\non fedora40 it doesn't",
         "la clave del pedido es pedido42",
         "Keycloak24 is our password server",
+        "blender --render-pass shadow01",
+        "generate --max-token output64",
+        "helm install --image-pull-secret regcred01",
+        "Token: Sprache12",
+        "token: Monday12",
     ],
 )
 def test_a_word_with_a_number_elsewhere_stays(text: str) -> None:
