@@ -82,7 +82,7 @@ _KEY_VARIABLE = re.compile(
 
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
-_PASSWORD_OPTION = re.compile(r"--?[\w-]{0,20}(?:password|passwd|passphrase|pwd)(?:=|\s)", re.IGNORECASE)
+_PASSWORD_OPTION = re.compile(r"--?(?:pass|[\w-]{0,20}(?:password|passwd|passphrase|pwd))(?:=|\s)", re.IGNORECASE)
 _PLACE = re.compile(r"\sto\s", re.IGNORECASE)
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
@@ -287,7 +287,7 @@ RULES = (
     _placed(
         "password",
         "sshpass mysql login curl wget ftp redis-cli psql ssh ldap",
-        r"(?:sshpass\s{1,3}-p\s{0,3}|mysql(?:dump|admin)?\s[^\n|;&]{0,80}?-p|(?:login|ssh)\s[^\n|;&]{0,80}?\s-p\s{1,3}"
+        r"(?:sshpass\s{1,3}-p\s{0,3}|mysql(?:dump|admin)?\s[^\n|;&]{0,80}?(?<!-)-p(?!assword\b)|(?:login|ssh)\s[^\n|;&]{0,80}?\s-p\s{1,3}"
         r"|redis-cli\s[^\n|;&]{0,80}?-a\s{1,3}|ldap\w{3,8}\s[^\n|;&]{0,80}?-w\s{1,3}"
         r"|curl\s[^\n|;&]{0,120}?(?:-u|--user|--proxy-user)[\s=]{1,3}[\"']?[\w.@+-]{0,60}:)"
         r"[\"']?(?P<secret>[^\s\"'\\]{4,200})",

@@ -283,3 +283,9 @@ def test_a_password_may_contain_a_well_known_example() -> None:
 )
 def test_a_word_with_a_number_elsewhere_stays(text: str) -> None:
     assert redact(text) == Redacted(text)
+
+
+@pytest.mark.parametrize("line", ["tool --pass {} run", "mysql -u root --password {} shop", "mysql -u root -p{} shop"])
+def test_the_value_of_a_password_option_is_redacted_alone(line: str) -> None:
+    value = "Tulpen" + "42"
+    assert redact(line.replace("{}", value)).text == line.replace("{}", "[redacted: password]")
