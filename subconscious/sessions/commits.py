@@ -44,11 +44,22 @@ _MADE = re.compile(r"^[ \t]*+\[[^\]\n]{1,200} [0-9a-f]{7,64}\]|\bfailed to push\
 """Output that shows that a commit was made: Git's line for it, or that the push after it failed."""
 
 _CHANGED = re.compile(
-    r"\b\d+ (?:files? changed|Datei(?:en)? geändert|fichiers? modifiés?|archivos? (?:modificad|cambiad)os?"
-    r"|arquivos? (?:alterad|modificad)os?)\b|^[ \t]*+(?:create|delete) mode \d{6} ",
+    r"\b\d+ files? changed\b|^ ?\d+ [^\n]{2,200}\([+-]\)|^[ \t]*+(?:create|delete) mode \d{6} "
+    r"|^[ \t]*+[*+ ]?[ \t]*+(?:[0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}|\[new branch\])[ \t]++\S{1,200} -> \S",
     re.MULTILINE,
 )
-"""Further lines of a commit, which are left if only the end of the output is shown. `git diff` prints them, too."""
+"""Further lines of a commit, in any language of Git, or of the push after it, which are left if only the end of the
+output is shown. `git diff` prints them, too."""
+
+_LISTED = re.compile(
+    r"^[ \t]*+(?:(?:create|delete) mode .*|(?:mode change|rename|copy) .*=>.*|(?:[*] )?[0-9a-f]{7,40} .*"
+    r"|\S.{0,200} \| +(?:\d+(?: [+-]+)?|Bin .*))$",
+    re.MULTILINE,
+)
+"""Lines of Git that quote the names of files or the subjects of commits, which say nothing about success."""
+
+_SUBJECT_LISTED = r"^[ \t]*+(?:[*] )?[0-9a-f]{{7,40}} (?:\([^)\n]{{1,200}}\) )?{}$"
+"""The line of `git log --oneline` for a commit with a subject."""
 
 _QUIET = re.compile(r"-[apsneiovzS]*q.*|--quiet|[1&]?>.*", re.DOTALL)
 """An option of `git commit`, or a redirection, with which it prints nothing."""
@@ -62,6 +73,9 @@ _NOT_MADE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Output that shows that a commit, or another part of a command whose exit code does not show it, failed."""
+
+_CODE = re.compile(r"^[^\w\n]*+(?:\w+[^\w\n]{1,3}){0,2}[1-9]\d{0,2}\s*?$", re.MULTILINE)
+"""A line that prints the exit code of a command that failed: "1", "exit code: 1"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +106,22 @@ def commits_made(command: str, output: str, *, failed: bool) -> list[Commit]:
         return found if _MADE.search(output) else []
     if _MADE.search(output):
         return found
-    shown, not_made = _CHANGED.search(output), _NOT_MADE.search(output)
-    return [commit for commit in found if not commit.hidden or ((commit.quiet or shown) and not not_made)]
+    if _reports_failure(command, output):
+        return [commit for commit in found if not commit.hidden]
+    shown = bool(_CHANGED.search(output))
+    return [commit for commit in found if shown or not commit.hidden or commit.quiet or _is_listed(commit, output)]
+
+
+def _reports_failure(command: str, output: str) -> bool:
+    """Whether output says that a commit, or another part of a command whose exit code does not show it, failed."""
+    said = _LISTED.sub("", output)
+    return bool(_NOT_MADE.search(said) or ("$?" in command and _CODE.search(said)))
+
+
+def _is_listed(commit: Commit, output: str) -> bool:
+    """Whether output contains the line of `git log --oneline` for a commit."""
+    listed = _SUBJECT_LISTED.format(re.escape(commit.subject))
+    return bool(commit.subject and re.search(listed, output, re.MULTILINE))
 
 
 def commits_in(command: str) -> list[Commit]:
