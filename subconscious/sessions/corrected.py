@@ -3,8 +3,8 @@
 A report stays in the transcript after the user has said "wait, 3 is enough". A hand-over must not quote it then. A
 missing sentence does little harm, a wrong one misleads: so in doubt, a sentence counts as corrected if the correction
 directly follows the report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing. A
-request to undo work, or an answer that says that it was undone, is about the whole report unless it names a part of
-it; a mere "no" or "wait" is about what it names.
+request to undo work, or an answer that says that it was undone, is about the whole report if it names nothing, and
+otherwise about what it names ("revert the deploy on staging"), like a mere "no" or "wait".
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ _LEAD = (
     r"|also|please|pls|but|and|bitte|aber|und|dann|jetzt|mais|et|alors|pero|y|por favor|então|e|ma"
     r"|can|could|would|will|you|we|i(?:'d)? (?:want|like|need)(?: you)? to|should|have to|let'?s|go ahead and|git"
     r"|kannst|könntest|du|wir|tu peux|peux-tu|puedes|podrías|pode|può|puoi|kun je"
-    r"|no|nope|nah|nein|non|não|nee|wait|hold on|actually|sorry|oops|moment|warte|doch|eigentlich|ich möchte)\b|\W)*"
+    r"|no|nope|nah|nein|non|não|nee|wait|hold on|actually|sorry|oops|moment|warte|doch|eigentlich|ich möchte|i said)\b"
+    r"|\W)*"
 )
 """Words before what a request is about: interjections, politeness, "can you", "no", "actually"."""
 
 _THING = r"\W+(?:it|that|this|them|these|those|everything|all|das|es|alles)\W+"
 _UNDOES = re.compile(
-    rf"{_LEAD}(?:(?:undo|revert|back out|roll back|take back|deshaz(?:l[oa])?|deshacer|revierte|revertir|annulez?"
-    r"|desfa[zç]\w*|desfazer|reverta|reverter|annulla|ripristina)"
-    r"(?!\W+(?:buttons?|stack|history|actions?|commands?|features?|keys?|icons?|menu|logs?|links?|passwords?)\b)"
+    rf"{_LEAD}(?:undo|revert|back out|roll back|take back|deshaz(?:l[oa])?|deshacer|revierte|revertir|annulez?"
+    r"|desfa[zç]\w*|desfazer|reverta|reverter|annulla|ripristina"
     rf"|(?:roll|back|take|rip|pull|put){_THING}(?:back|out)|restore the (?:old|previous|original)"
-    r"|git (?:reset|revert|restore))"
-    r"(?!\w)(?!.*\b(?:later|if|wenn|falls|si)\b)"
-    r"|.*\b(?:rückgängig(?!-)|zurück(?:nehmen|setzen|rollen|drehen)|wieder (?:raus|weg|heraus|zurück))\b"
+    r"|git (?:reset|restore))"
+    r"(?![\w/-])(?!.*\b(?:later|if|wenn|falls|si)\b)"
+    r"|(?P<before>.*)\b(?<!nicht )(?:rückgängig(?!-)|zurück(?:nehmen|setzen|rollen|drehen)"
+    r"|wieder (?:raus|weg|heraus|zurück))\b"
     r"|.*[,;:]\W*(?:undo|revert|roll(?: it| that)? back)(?: it| that| this| them)?\W*\Z",
     re.IGNORECASE,
 )
@@ -67,7 +68,7 @@ _UNDID = re.compile(
     rf"(?:reverted|undone(?! \w)|undid|(?:rolled|backed|took|taken)(?:{_THING}|\s)(?:back|out)"
     r"|restored (?:the )?(?:previous|old|original|earlier)"
     r"|zurückgenommen|zurückgesetzt|revertido|deshecho|annulée?s?|desfeito|annullato)(?!\w)"
-    r"|.{0,60}\brückgängig gemacht\b",
+    r"|(?P<before>.{0,60})\brückgängig gemacht\b",
     re.IGNORECASE,
 )
 """The beginning of an answer that says that work was undone."""
@@ -82,6 +83,7 @@ _DENIES = re.compile(
 
 _TURNS = re.compile(
     rf"{_LEAD}(?:wait(?! (?:for|until|till)\b)|hold on(?! to\b)|hang on|actually|sorry(?! for\b)|oops"
+    r"|i (?:meant|said)|ich (?:meinte|sagte)"
     r"|moment|warte|halt|doch (?:lieber|nur)|eigentlich|attends?|en fait|plutôt|espera|mejor|en realidad|aspetta|anzi"
     r"|na verdade|wacht|eigenlijk)(?!\w)",
     re.IGNORECASE,
@@ -92,10 +94,10 @@ _FIRM = re.compile(
     rf"{_LEAD}(?:(?:that|this|it)(?:'?s| is| was)? (?:wrong|incorrect|a mistake|broken|terrible|awful|ugly|useless"
     r"|worse)"
     r"|wrong(?! (?:channel|chat|window|tab|terminal|session|thread|paste)\b)|incorrect"
-    r"|not (?:quite|right|what|like|that|this)|scratch that|never ?mind(?! (?:the|those|my|about)\b)|i (?:meant|said)"
+    r"|not (?:quite|right|what|like|that|this)|scratch that|never ?mind(?! (?:the|those|my|about)\b)"
     r"|(?:(?:that|this|it)(?:(?:'?s| is| was)? not| isn'?t))"
     r"(?! (?:urgent|pressing|a problem|important|necessary|needed|bad|wrong|all|terrible|too bad|an issue|yet)\b)"
-    r"|das (?:(?:ist|war) (?:falsch|nicht richtig)|stimmt nicht)|falsch|ich (?:meinte|sagte)|doch nicht|c'est faux"
+    r"|das (?:(?:ist|war) (?:falsch|nicht richtig)|stimmt nicht)|falsch|doch nicht|c'est faux"
     r"|(?<!no )(?:está|tá) mal|sbagliato|errado)(?!\w)",
     re.IGNORECASE,
 )
@@ -182,7 +184,13 @@ _NUMBERS = vocabulary.NUMBERS | {
     for words in ("zwei drei vier fünf sechs", "deux trois quatre cinq six", "dos tres cuatro cinco seis")
     for value, word in enumerate(words.split(), 2)
 }
-_CLAUSE = re.compile(r"[.,;:!?]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[.,;:!?]|\b(?:and|then|und|et|y|e|because|since|before|weil|denn|bevor|parce que|avant|porque|antes)\b",
+    re.IGNORECASE,
+)
+_DIRECT = re.compile(r"\A +\w+")
+"""The word directly after a rejection, which belongs to it: "wrong approach", "not working"."""
+
 _DENIAL = re.compile(r"\W*(?:no+|nope|nah|nein|ne+|non|n\u00e3o|nee)\W*", re.IGNORECASE)
 """A sentence that only denies."""
 
@@ -193,6 +201,22 @@ _EMPTY = STOP_WORDS | frozenset(
     commit commits work stuff edits everything completely entirely altogether wieder raus weg alles es eso esto lo la
     todo les ça cela tout isso isto tudo pls thanks idea""".split()
 )
+
+_AS_IT_WAS = _EMPTY | frozenset(
+    """previous original old earlier former initial recent state version edit behavior behaviour step steps file
+    files code two both three whole lot mess attempt immediately hard head correct asked want wanted expected needed
+    requested re ve änderung änderungen nimm nehmen machen mache setz kannst könntest können muss soll sollte will
+    möchte wollte letzte letzten beide ich du wir habe haben der die den dem el los las la os as le cambio cambios
+    changement changements modifications dernier dernière mudança mudanças alteração alterações
+    modifica modifiche""".split()
+)
+"""Words that name no part of the work beside "undo" or "reverted"."""
+
+_POINTS = re.compile(
+    r"\W*(?:that|this|these|those|your|diese\w*|deine?n?|cette|ces?|ton|ta|tes|es[ae]s?|tus?|ess[ae]s?)\b",
+    re.IGNORECASE,
+)
+"""Words that point at the work before, whatever it is called: "undo that refactoring"."""
 
 _COUNT_NOTHING = frozenset(
     map(
@@ -221,9 +245,8 @@ def without_corrected(
 
 def without_undone(sentences: Sequence[str], answer: str) -> list[str]:
     """Return the sentences of a report that the next answer does not say to have undone ("Reverted.")."""
-    first = next(iter(_sentences(answer[:LETTERS])), "")
-    undid = _UNDID.match(first)
-    undone = _undone(first[undid.end() :], sentences) if undid else ()
+    undid = _UNDID.match(next(iter(_sentences(answer[:LETTERS])), ""))
+    undone = _undone(undid, sentences) if undid else ()
     return [one for one in sentences if one not in undone]
 
 
@@ -305,20 +328,19 @@ def _rejects(said: str, sentence: str) -> bool:
 
 def _revised(said: str, latest: Sequence[str], *, asked: bool) -> Collection[str]:
     """Return the sentences that a statement directly after them corrects, without saying what is wrong in them."""
+    undoes = _UNDOES.match(said)
+    if undoes and (undone := _undone(undoes, latest)):
+        return undone
     changed = [one for one in latest if _changes_number(said, one, asked=asked)]
-    if changed:
+    if changed or undoes:
         return changed
-    if undoes := _UNDOES.match(said):
-        return _undone(said[undoes.end() :], latest)
     if asked:
         return ()
     if removes := _REMOVES.match(said):
         rest = said[removes.end() :]
         return latest if _is_about_all(rest) else _that_share(_LIMITS.split(rest)[0], latest)
     if firm := _FIRM.match(said):
-        return (
-            latest if _is_about_all(rest := said[firm.end() :]) or len(_stems(rest)) <= 1 else _that_share(rest, latest)
-        )
+        return _meant(_DIRECT.sub("", said[firm.end() :]), latest)
     return _denied(said, latest)
 
 
@@ -333,14 +355,29 @@ def _denied(said: str, latest: Sequence[str]) -> Collection[str]:
     return latest if denies and is_bare and not _CLOSES.match(rest) else _that_share(rest, latest)
 
 
-def _undone(rest: str, latest: Sequence[str]) -> Collection[str]:
-    """Return the sentences about what a request or answer says to be undone; all of them if none is named."""
-    return latest if _is_about_all(rest) else _that_share(rest, latest) or latest
+def _undone(cue: re.Match[str], latest: Sequence[str]) -> Collection[str]:
+    """Return the sentences about what a request or answer says to be undone.
+
+    Nothing is undone if the cue and the next word are a name in the report, such as "undo button".
+    """
+    rest = cue.string[cue.end() :]
+    following = "".join(rest.split()[:1])
+    name = f"{cue[0].split()[-1]} {following}".casefold()
+    if _stems(following) and any(name in one.casefold() for one in latest):
+        return ()
+    return _meant(f"{_CLAUSE.split(cue['before'] or '')[-1]} {rest}", latest)
 
 
-def _is_about_all(rest: str) -> bool:
+def _meant(named: str, latest: Sequence[str]) -> Collection[str]:
+    """Return the sentences about what is named beside a cue; all of them if nothing is, or only "your refactoring"."""
+    if _is_about_all(named, _AS_IT_WAS):
+        return latest
+    return _that_share(re.split(r"[:;]", named, maxsplit=1)[0], latest) or (latest if _POINTS.match(named) else ())
+
+
+def _is_about_all(rest: str, skipped: frozenset[str] = _EMPTY) -> bool:
     """Whether the clause behind a cue such as "undo" has no words of weight, such as "that again"."""
-    return not _stems(_CLAUSE.split(rest, maxsplit=1)[0])
+    return not _stems(_CLAUSE.split(rest, maxsplit=1)[0], skipped)
 
 
 def _that_share(text: str, sentences: Sequence[str]) -> list[str]:

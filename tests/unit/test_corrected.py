@@ -214,6 +214,11 @@ def test_work_that_is_to_be_undone_or_changed_is_not_handed_over(prompt: str) ->
     das ist nicht schlecht|nein, das war's|non, c'est tout|remove the unused import|delete the old branch
     drop the debug logs in the login worker|you don't need to revert that|we don't need docs|we can revert later
     undo button: add it to the toolbar|revert button doesn't work|add support for undo|reset the database
+    git revert is confusing, explain it|undo support in the editor is next|undo/redo should work in the editor
+    revert commit abc123 on staging|roll back the deploy on staging|restore the old logo in the header
+    git restore the readme|it's broken on safari|i said continue|rückgängig machen soll im Editor gehen
+    mach den Deploy auf Staging rückgängig|revierte el despliegue en staging|annule le déploiement
+    mach das nicht rückgängig
     broken build in CI|run it 3 times|set it up on port 8080|move on to issue 17|do 2 and 4""".replace("\n", "|").split(
         "|"
     ),
@@ -227,6 +232,25 @@ def test_an_order_to_undo_a_part_leaves_the_others() -> None:
     assert without_corrected(DONE, "can you take the login form out again?", DONE) == [*DONE[:2], DONE[3]]
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    """i said no|undo what you did|undo the last two changes|revert to the previous version|git reset --hard HEAD
+    undo it because the tests fail|it's not working|wrong approach|that's not what i asked for
+    kannst du das rückgängig machen|nimm bitte alles wieder raus|nein, mach die letzte Änderung rückgängig
+    revierte los cambios|annule les modifications
+    desfaz as alterações|undo that refactoring|please undo your last edit""".replace("\n", "|").split("|"),
+)
+def test_an_order_to_undo_that_names_nothing_is_about_the_whole_report(prompt: str) -> None:
+    assert without_corrected(DONE, prompt.strip(), DONE) == []
+
+
+def test_a_report_about_an_undo_button_is_not_undone_by_its_name() -> None:
+    said = ["Added an undo button to the toolbar.", "All 42 tests pass."]
+    assert without_corrected(said, "undo button should be blue", said) == said
+    assert without_corrected(said, "undo the button in the toolbar", said) == said[1:]
+    assert without_corrected(said, "undo that", said) == []
+
+
 @pytest.mark.parametrize("answer", ["Reverted.", "Done, I've reverted it.", "Rolled it back. All green.", "Revertido."])
 def test_an_answer_says_that_work_was_undone(answer: str) -> None:
     assert without_undone(DONE, answer) == []
@@ -236,6 +260,12 @@ def test_an_answer_about_other_work_undoes_nothing() -> None:
     assert without_undone(DONE, "Undone items are sorted last now.") == DONE
     assert without_undone(DONE, "The revert button works.") == DONE
     assert without_undone(DONE, "Reverted the redis cache.") == DONE[:3]
+    assert without_undone(DONE, "Ich habe den Redis-Cache rückgängig gemacht.") == DONE[:3]
+    for answer in (
+        "Reverted the deploy on staging.",
+        "Restored the old logo.",
+    ):
+        assert without_undone(DONE, answer) == DONE
 
 
 @pytest.mark.parametrize("at_once", [True, False])
