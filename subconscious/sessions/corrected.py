@@ -63,12 +63,12 @@ _REMOVES = re.compile(
 """A request to remove something, or a statement that it is not wanted."""
 
 _UNDID = re.compile(
-    r"(?:(?:ok(?:ay)?|done|sure|understood|i|i've|we|we've|it|it'?s|all|that|that's|everything|is|are|has|have|been"
-    r"|changes?|the|now|just|erledigt|ich|habe|es|das|ist|alles|hecho|fait|feito)\b|\W)*"
-    rf"(?:reverted|undone(?! \w)|undid|(?:rolled|backed|took|taken)(?:{_THING}|\s)(?:back|out)"
+    r"(?:(?:ok(?:ay)?|done|sure|understood|i|we|i've|we've|it|it'?s|all|that|that's|everything|is|are|was|were|has|have|been"
+    r"|changes?|the|now|just|erledigt|ich|habe|es|das|ist|alles|hecho|fait|feito|he|hemos|j'ai|já|ho)\b|\W)*"
+    rf"(?:reverted|undone|undid|(?:rolled|backed|took|taken)(?:{_THING}|\s)(?:back|out)"
     r"|restored (?:the )?(?:previous|old|original|earlier)"
-    r"|zurückgenommen|zurückgesetzt|revertido|deshecho|annulée?s?|desfeito|annullato)(?!\w)"
-    r"|(?P<before>.{0,60})\brückgängig gemacht\b",
+    r"|zurückgenommen|zurückgesetzt|revertido|deshecho|annulée?s?|desfeito|annullato)(?![\w/-])"
+    r"|(?P<before>(?!.*\b(?:nichts?|kein\w*)\b).{0,60})\b(?:rückgängig gemacht|zurückgenommen)\b",
     re.IGNORECASE,
 )
 """The beginning of an answer that says that work was undone."""
@@ -245,7 +245,7 @@ def without_corrected(
 
 def without_undone(sentences: Sequence[str], answer: str) -> list[str]:
     """Return the sentences of a report that the next answer does not say to have undone ("Reverted.")."""
-    undid = _UNDID.match(next(iter(_sentences(answer[:LETTERS])), ""))
+    undid = _UNDID.match(_first_of_weight(_sentences(answer[:LETTERS].replace("\u2019", "'"))))
     undone = _undone(undid, sentences) if undid else ()
     return [one for one in sentences if one not in undone]
 
@@ -295,6 +295,11 @@ def _replaces(later: str, sentence: str) -> bool:
 
 def _sentences(text: str) -> list[str]:
     return [one for raw in split(SENTENCE, text) if (one := _plain(raw))]
+
+
+def _first_of_weight(sentences: Sequence[str]) -> str:
+    """Return the first sentence of an answer that does not only agree ("Done.", "You're right, sorry.")."""
+    return next((one for one in sentences if len(_stems(one, _AS_IT_WAS)) > 1 or _UNDID.match(one)), "")
 
 
 def _joined(sentences: Sequence[str]) -> list[str]:

@@ -251,19 +251,29 @@ def test_a_report_about_an_undo_button_is_not_undone_by_its_name() -> None:
     assert without_corrected(said, "undo that", said) == []
 
 
-@pytest.mark.parametrize("answer", ["Reverted.", "Done, I've reverted it.", "Rolled it back. All green.", "Revertido."])
+@pytest.mark.parametrize(
+    "answer",
+    """Reverted.|Done, I've reverted it.|Rolled it back. All green.|Revertido.|Done. I reverted it.|Ok, I've undone it.
+    You're absolutely right, sorry. I've reverted everything.|He revertido el cambio.|J'ai annulé les modifications.
+    Já revertido.|Ich habe die Änderung rückgängig gemacht.|Erledigt. Ich habe alles zurückgenommen.""".replace(
+        "\n", "|"
+    ).split("|"),
+)
 def test_an_answer_says_that_work_was_undone(answer: str) -> None:
-    assert without_undone(DONE, answer) == []
+    assert without_undone(DONE, answer.strip()) == []
 
 
 def test_an_answer_about_other_work_undoes_nothing() -> None:
     assert without_undone(DONE, "Undone items are sorted last now.") == DONE
     assert without_undone(DONE, "The revert button works.") == DONE
     assert without_undone(DONE, "Reverted the redis cache.") == DONE[:3]
+    assert without_undone(DONE, "Ok. I've undone the login form.") == [*DONE[:2], DONE[3]]
     assert without_undone(DONE, "Ich habe den Redis-Cache rückgängig gemacht.") == DONE[:3]
     for answer in (
         "Reverted the deploy on staging.",
         "Restored the old logo.",
+        "Ich habe nichts rückgängig gemacht.",
+        "Wrote the migration for staging. Reverted it.",
     ):
         assert without_undone(DONE, answer) == DONE
 
