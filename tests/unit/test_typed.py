@@ -280,6 +280,7 @@ def test_two_rules_of_one_message_are_two_statements(text: str, apart: bool) -> 
         ("sur cette branche on ne touche pas au schema", "on ne touche pas au schema"),
         ("en esta rama no toques las migraciones", "no toques las migraciones"),
         ("nesta branch nunca mexa nas migrations", "nunca mexa nas migrations"),
+        ("just for this branch use npm, never yarn", "use npm, never yarn"),
     ],
 )
 def test_a_rule_for_this_branch_names_it(text: str, rule: str, embedder: LocalEmbedder) -> None:
@@ -287,6 +288,51 @@ def test_a_rule_for_this_branch_names_it(text: str, rule: str, embedder: LocalEm
     (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
     assert found.content == f"On the branch feat/x: {rule}"
     assert found.raw_confidence >= 0.9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "siempre usa pnpm, menos en esta rama",
+        "always ask before pushing, except on this branch",
+        "never force push, not even on this branch",
+        "everywhere but on this branch we use npm",
+        "open prs against develop, not on this branch",
+        "immer npm, nur nicht auf diesem branch",
+        "toujours pnpm mais pas sur cette branche",
+        "sempre pnpm, nunca nesta branch",
+        "use npm on this branch. Otherwise use pnpm",
+    ],
+)
+def test_an_exception_for_this_branch_is_no_rule_for_it(text: str) -> None:
+    assert {one.branch for one in typed.spoken(replace(turn(text), branch="feat/x"))} == {""}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "never put logging in this branch of the switch",
+        "on main we use npm, on this branch yarn",
+        "on this branch we use npm, everywhere else yarn",
+        "use npm on this branch, pnpm on prod",
+        "use npm on this branch, always sign commits",
+        "auf main immer squashen, auf diesem branch nie",
+        "main is protected, so only commit on this branch",
+        "on this branch only run unit tests",
+        "on this branch and on release/2 never force push",
+        "in this branch's config always use tabs",
+        "never delete files added on this branch",
+        "auch auf diesem branch immer squashen",
+    ],
+)
+def test_a_rule_that_is_only_partly_for_this_branch_stays_as_it_is(text: str) -> None:
+    assert [one.branch for one in typed.spoken(replace(turn(text), branch="feat/x"))] == [""]
+
+
+def test_a_rule_for_this_branch_takes_no_earlier_sentence_into_its_scope() -> None:
+    said = replace(turn("we deploy with fly. on this branch use it without docker"), branch="feat/x")
+    kept = typed.extract([said], {one: judge.Opinion(0.95, "rule") for one in typed.spoken(said)})
+    assert not any("fly" in one.content for one in kept if one.content.startswith("On the branch"))
 
 
 @pytest.mark.parametrize("branch", ["", "HEAD", "main", "an odd name"])

@@ -228,8 +228,13 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
             branch=turn.branch if rule else "",
         )
         for at, sentence in enumerate(said)
-        for rule in [without_scope(sentence) if is_named else ""]
+        for rule in [without_scope(sentence) if is_named and not _is_qualified(said, at) else ""]
     ]
+
+
+def _is_qualified(said: Sequence[str], at: int) -> bool:
+    """Whether the sentence after one begins with a condition of it, or an exception to it."""
+    return at + 1 < len(said) and bool(_QUALIFIES.match(said[at + 1]))
 
 
 def _option(sentence: str, before: str, previous: str) -> str:
@@ -327,8 +332,11 @@ def _corrects(turn: Turn) -> bool:
 
 def _alone(one: judge.Spoken, text: str) -> str:
     """Return a sentence with what it is unclear without: its branch, an earlier sentence, or the question."""
-    if one.branch:
-        return scoped(_resolved(one, without_scope(text) or text), one.branch)
+    rest = without_scope(text) if one.branch else ""
+    resolved = _resolved(one, rest or text)
+    is_alone = not one.previous or not resolved.startswith(wording.squeeze(one.previous))
+    if rest and is_alone:  # an earlier sentence need not be for the branch
+        return scoped(resolved, one.branch)
     return _resolved(one, text)
 
 
