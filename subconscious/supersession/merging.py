@@ -22,6 +22,7 @@ from subconscious.store import decisions, full_text, memories, merges, review_qu
 from subconscious.store.capture_rows import UNCONFIRMED, candidate_from
 from subconscious.store.review_queue import Waiting
 from subconscious.supersession import confirmation, relating, succession
+from subconscious.text.branch_scope import have_same_scope
 from subconscious.text.same_statement import same_statement
 from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
@@ -187,7 +188,7 @@ async def _cosine(ctx: RecallContext, one: Candidate, other: Memory | Waiting) -
 
 def _same(one: str, other: str) -> bool:
     """Whether two statements agree in their words; the cosine is computed only for pairs that do."""
-    return same_statement(one, other, cosine=1.0)
+    return have_same_scope(one, other) and same_statement(one, other, cosine=1.0)
 
 
 def is_twin(said: Candidate | Memory, known: Memory) -> bool:

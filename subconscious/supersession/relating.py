@@ -14,7 +14,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.store import full_text, memories
 from subconscious.store.review_queue import Waiting
 from subconscious.supersession import succession
-from subconscious.text.branch_scope import branch_of
+from subconscious.text.branch_scope import have_same_scope
 from subconscious.text.occasion import bare
 from subconscious.text.sentences import sentences
 
@@ -61,9 +61,9 @@ async def related(
     """
     if candidate.origin is not Origin.USER:
         return Related()
-    scope = branch_of(candidate.content)  # a rule for one branch neither repeats nor replaces one for all
-    near = [one for one in await _near(ctx, candidate, project_id) if branch_of(one[0].content) == scope]
-    waits = [one for one in await _near_waiting(ctx, candidate, queue) if branch_of(one.content) == scope]
+    said = candidate.content  # a rule for one branch neither repeats nor replaces one for all
+    near = [one for one in await _near(ctx, candidate, project_id) if have_same_scope(said, one[0].content)]
+    waits = [one for one in await _near_waiting(ctx, candidate, queue) if have_same_scope(said, one.content)]
     known = await ctx.relate(bare(candidate.content), [bare(memory.content) for memory, _ in near])
     known = await _in_message(ctx, candidate, message, [memory for memory, _ in near], known)
     queued = await ctx.relate(bare(candidate.content), [bare(capture.content) for capture in waits])

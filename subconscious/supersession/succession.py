@@ -21,6 +21,7 @@ from subconscious.store.connect import Database
 from subconscious.supersession.ended import keys, spares
 from subconscious.supersession.pair_wording import leaves_what_is_forbidden
 from subconscious.text.alternatives import FAMILIES
+from subconscious.text.branch_scope import have_same_scope
 from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.claims import indicates_change, replaces
 from subconscious.text.denied_change import denies_change
@@ -73,7 +74,9 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
     near = await full_text.search(ctx.database, _sought(candidate.content), places, NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
-    in_use = [one for one in known.values() if one.archived_at is None and not spares(candidate.content, one.content)]
+    active = [one for one in known.values() if one.archived_at is None]
+    comparable = [one for one in active if have_same_scope(candidate.content, one.content)]
+    in_use = [one for one in comparable if not spares(candidate.content, one.content)]
     said_before = [memory for memory in in_use if memory.said_at <= candidate.time]
     found = await asyncio.to_thread(_replaced, candidate.content, said_before)
     if not (found.replaced or found.in_doubt) and changed and sure:
@@ -147,8 +150,8 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> None:
     """Link a memory to the earlier ones that it supersedes.
 
-    A memory does not supersede memories of a more trusted origin, and a user-wide memory does not supersede memories of
-    a project. If an earlier memory is pinned, its link is only proposed.
+    A memory does not supersede memories of a more trusted origin, a user-wide memory none of a project, and a rule for
+    one branch none for another branch or for all. If an earlier memory is pinned, its link is only proposed.
     """
     for one in earlier:
         old = await memories.find(tx, one if isinstance(one, int) else one.id)
@@ -177,7 +180,8 @@ async def _propose(tx: aiosqlite.Connection, new: Memory, old: Memory, confidenc
 def _may_replace(new: Memory, old: Memory) -> bool:
     is_later = (new.said_at, new.id) > (old.said_at, old.id)
     widened = new.scope is Scope.USER and old.scope is Scope.PROJECT
-    return is_later and new.origin.distrust <= old.origin.distrust and not widened
+    trusted = new.origin.distrust <= old.origin.distrust
+    return is_later and trusted and not widened and have_same_scope(new.content, old.content)
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory) -> None:

@@ -267,6 +267,43 @@ async def test_a_rule_for_one_branch_neither_repeats_nor_replaces_one_for_all(
     assert await relating.related(mind_of(database, [old], answer), scoped, project.id, []) == relating.Related()
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("always use yarn for installing packages", "always use npm for installing packages"),
+        ("use spaces for indentation", "use tabs for indentation"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("before", "after", "ends"),
+    [
+        ("", "On the branch feat/x: ", False),
+        ("On the branch feat/x: ", "", False),
+        ("On the branch feat/x: ", "On the branch feat/y: ", False),
+        ("On the branch feat/x: ", "On the branch feat/x: ", True),
+        ("", "", True),
+    ],
+)
+async def test_a_rule_for_one_branch_ends_only_rules_for_the_same_branch(
+    database: Database, project: Project, old: str, new: str, before: str, after: str, ends: bool
+) -> None:
+    first = await store(database, project, before + old, origin=Origin.USER, kind="preference")
+    made = await learn(mind_of(database, [], Relation.NEITHER), project, said(after + new), SURE)
+    assert made is not None
+    assert bool(await links.superseded(database, [first], project.id)) is ends
+
+
+async def test_rules_of_one_message_for_different_branches_both_hold(database: Database, project: Project) -> None:
+    rules = ["always use yarn for installing packages", "On the branch feat/x: always use npm for installing packages"]
+    ctx = mind_of(database, [], Relation.NEITHER)
+    judged = [(said(rule), SURE) for rule in rules]
+    async with database.write() as tx:
+        kept = await keep(ctx, tx, judged, Provenance(SessionRef(project.id, "session")))
+    made = [memory.id for _, memory in kept if memory is not None]
+    assert len(made) == len(rules)
+    assert not await links.superseded(database, made, project.id)
+
+
 async def test_what_is_far_from_it_is_not_asked_about(database: Database, project: Project) -> None:
     old = await store(database, project, OLD, origin=Origin.USER)
     ctx = mind_of(database, [old], Relation.MAY_REPLACE)
