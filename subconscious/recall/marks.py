@@ -22,11 +22,13 @@ class WorktreeState:
 
     ``outdated`` has the files of a memory that have changed since it was stored. ``merged`` are pairs of a memory and a
     branch that contains the memory's commit, ``apart`` pairs with a branch that does not. Other pairs were not checked.
+    ``renamed`` are pairs of a memory that names its branch, and the name that this branch has now.
     """
 
     outdated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     apart: frozenset[tuple[int, str]] = frozenset()
     merged: frozenset[tuple[int, str]] = frozenset()
+    renamed: frozenset[tuple[int, str]] = frozenset()
 
 
 UNKNOWN = WorktreeState()

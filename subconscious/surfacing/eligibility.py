@@ -10,6 +10,7 @@ from subconscious.capture.draft import PRACTISED
 from subconscious.claude_files.known_statements import NO_STATEMENTS
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin
+from subconscious.recall.marks import WorktreeState
 from subconscious.recall.recall_context import RecallContext
 from subconscious.recall.understanding import ParsedQuery
 from subconscious.sessions import MAIN_BRANCHES
@@ -188,10 +189,13 @@ def is_for_its_branch(memory: Memory) -> bool:
     return not named.isdisjoint(parts)
 
 
-def is_of_another_branch(memory: Memory, branch: str) -> bool:
-    """Whether a user's statement begins with the branch that it is for, and ``branch`` is another one or unknown."""
+def is_of_another_branch(memory: Memory, branch: str, state: WorktreeState) -> bool:
+    """Whether a user's statement begins with the branch that it is for, and ``branch`` is another one.
+
+    A renamed branch is the same one. Where the branch is unknown, as during a rebase, the statement may be given.
+    """
     own = branch_of(memory.content) if memory.origin is Origin.USER and not memory.pinned else ""
-    return own not in ("", branch)
+    return bool(branch) and own not in ("", branch) and (memory.id, branch) not in state.renamed
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:

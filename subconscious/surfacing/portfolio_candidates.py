@@ -90,7 +90,8 @@ class _Weighed:
 
 async def chosen(ctx: RecallContext, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
     """Return the memories that a session starts with, in order. ``due`` are memories with a date that has come."""
-    due = [hit for hit in due if _may_be_given(hit, work) and not is_of_another_branch(hit.memory, work.branch)]
+    state = ctx.worktree_state
+    due = [hit for hit in due if _may_be_given(hit, work) and not is_of_another_branch(hit.memory, work.branch, state)]
     due_ids = {hit.memory.id for hit in due}
     weighed = await _weigh(ctx, work, due_ids)
     most = ctx.settings.start_memories
@@ -145,8 +146,10 @@ def _may_be_given(hit: Hit, work: Work) -> bool:
 
 def _is_for_other_branch(ctx: RecallContext, memory: Memory, branch: str) -> bool:
     """Whether a memory is for another branch only, or for the work on one that is not merged into ``branch``."""
-    if is_of_another_branch(memory, branch):
+    if is_of_another_branch(memory, branch, ctx.worktree_state):
         return True
+    if (memory.id, branch) in ctx.worktree_state.renamed:
+        return False
     return (memory.id, branch) in ctx.worktree_state.apart and is_for_its_branch(memory)
 
 

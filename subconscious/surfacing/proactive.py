@@ -273,7 +273,8 @@ async def _give(
 ) -> rules.Context:
     """Apply the limits, render the remaining memories, and record them as received before they are sent."""
     chosen, seen = limits(ctx, occasion.event), known.ordinary
-    here = [hit for hit in (*hits, *beside.bound) if not is_of_another_branch(hit.memory, occasion.branch)]
+    branch, state = occasion.branch, ctx.worktree_state
+    here = [hit for hit in (*hits, *beside.bound) if not is_of_another_branch(hit.memory, branch, state)]
     in_force = await holding_hits(ctx, here, occasion.project_id)
     elsewhere = await told_elsewhere(ctx, in_force)
     bound_ids = {hit.memory.id for hit in beside.bound}

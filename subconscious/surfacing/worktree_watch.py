@@ -12,6 +12,7 @@ from subconscious.app import App
 from subconscious.domain.model import Memory
 from subconscious.store import memory_files
 from subconscious.system.projects import Checkout, head
+from subconscious.text.branch_scope import branch_of
 
 log = logging.getLogger("subconscious.surfacing")
 
@@ -59,6 +60,10 @@ class WorktreeWatch:
         checkout = await asyncio.to_thread(Checkout.at, folder)
         if checkout is None or not bound:
             return
+        if branch:
+            former = await asyncio.to_thread(checkout.former_names, branch)
+            named = {memory.id: branch_of(memory.content) in former for memory in bound}
+            self._worktrees.record_renames(branch, named)
         if chosen.mark_branches and branch:
             await self._look_at_branches(project_id, bound, checkout, branch)
         if chosen.mark_outdated:

@@ -26,6 +26,7 @@ MOST_LINKS = 5
 COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LOGGED = re.compile(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)")
 _MOVED = re.compile(r"> (\d{9,11}) [+-]\d{4}\t([^:\n]*)")
+_RENAMED = re.compile(r"\tBranch: renamed refs/heads/([^\s:]+) to refs/heads/([^\s:]+)$", re.MULTILINE)
 _NO_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$")
 _SECTION = re.compile(r"\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]")
 
@@ -102,6 +103,12 @@ class Repository:
         ref = f"refs/heads/{branch}"
         found = _MOVED.finditer(_end(self.common / "logs" / ref)) if is_ref(ref) else ()
         return [(float(one[1]), one[2]) for one in found]
+
+    def former_names(self, branch: str) -> frozenset[str]:
+        """Return the names that a branch had before it was renamed and that no branch has now, as its reflog says."""
+        ref = f"refs/heads/{branch}"
+        found = _RENAMED.findall(_end(self.common / "logs" / ref)) if is_ref(ref) else []
+        return frozenset(old for old, _ in found if old != branch and not self.resolve(f"refs/heads/{old}"))
 
     def default_branch(self) -> str:
         """Return the default branch of the remote; "" if unknown."""

@@ -258,6 +258,10 @@ class Checkout:
         self._compared += 1
         return _squashed(self._repository, branch, own_commits, self.commit)
 
+    def former_names(self, branch: str) -> frozenset[str]:
+        """Return the names that a branch had before it was renamed and that no branch has now."""
+        return self._repository.former_names(branch) if self._repository else frozenset()
+
     def _own_commits(self, branch: str, commit: str) -> tuple[str, ...]:
         """Return the commits of a branch that show, if the history contains one, that it was merged; its tip first."""
         if self._repository is None:

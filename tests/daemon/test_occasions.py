@@ -21,6 +21,7 @@ from subconscious.settings.home import Home
 from subconscious.store import memories
 from subconscious.store.projects import Project
 from subconscious.surfacing.file_candidates import of_file, of_paths
+from subconscious.surfacing.worktree_watch import WorktreeWatch
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.surfacing import begun, given, remember
@@ -289,3 +290,19 @@ def test_a_file_is_given_what_restricts_work_on_its_folder_even_after_sessions_w
     last = new_session(running, speaker.project)
     assert LEGACY in given(last, "add a line to templates/legacy/mail/a.txt")
     assert LEGACY in touch(new_session(running, speaker.project), "templates/legacy/b.txt")
+
+
+async def test_a_memory_that_names_a_renamed_branch_is_found(app: App, tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "feature")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    git(folder, "branch", "-m", "feature", "billing")
+    project = await app.project_of(str(folder))
+    contents = ("On the branch feature: never touch migrations", "On the branch other: never touch migrations")
+    async with app.database.write() as tx:
+        made = [
+            await memories.insert(tx, make_memory(one, project_id=project.id, branch="feature")) for one in contents
+        ]
+    await WorktreeWatch(app).look(project.id, str(folder))
+    assert app.worktrees.known.renamed == {(made[0].id, "billing")}

@@ -320,3 +320,14 @@ def test_a_path_through_a_link_is_kept_as_given(repository: Path, tmp_path: Path
     for root in (repository, tmp_path / "alias"):
         assert path_as_given(str(root / "legacy" / "a.py"), str(repository)) == "legacy/a.py"
         assert path_as_given(str(root / "src" / "a.py"), str(repository)) == ""
+
+
+def test_a_renamed_branch_keeps_its_former_name_until_another_branch_has_it(repository: Path) -> None:
+    git(repository, "branch", "-m", "feature", "feature/billing")
+    git(repository, "branch", "-m", "feature/billing", "billing")
+    checkout = Checkout.at(str(repository))
+    assert checkout is not None
+    assert checkout.former_names("billing") == {"feature", "feature/billing"}
+    assert checkout.former_names("main") == frozenset()
+    git(repository, "branch", "feature", "main")
+    assert checkout.former_names("billing") == {"feature/billing"}

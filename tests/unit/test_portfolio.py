@@ -199,6 +199,10 @@ async def test_a_rule_that_names_its_branch_is_given_on_that_branch_alone(databa
     assert await started(ctx, project, "main", branch="main") == []
     assert await started(ctx, project, "other", branch="fix/y") == []
     assert await started(ctx, project, "own", branch="feat/x") == [rule]
+    assert await started(ctx, project, "unknown", branch="") == [rule]
+    renamed = replace(ctx, worktree_state=WorktreeState(renamed=frozenset({(rule, "feat/z")})))
+    assert await started(renamed, project, "renamed", branch="feat/z") == [rule]
+    assert await started(renamed, project, "main again", branch="main") == []
 
 
 async def test_a_pinned_rule_of_an_unmerged_branch_is_given_everywhere(database: Database, project: Project) -> None:
