@@ -318,14 +318,20 @@ _WORK_VERB = (
     r"|break)\w*"
 )
 _SOME = r"(?: [\w/.'\u2019-]+)"
+_TASKS = (
+    r"(?:bugs?|bug ?fix(?:es|ing)?|\w*fix(?:es)?|typos?|docs|documentation|reviews?|reading|reviewing|testing|planning|cleanups?|"
+    r"refactorings?|changes|edits|commits|lesen|aufräumen|korrekturen|doku|relectures?|correctifs?|corre[cç]\w+|lecture|"
+    r"lectura|leer|revis(?:ar|i[oó]n|iones|ão|ões)|leitura|ler)"
+)
+"""What developers do on a day. "Only postgres today" may say what is supported nowadays, "only bug fixes today" does not."""
 _ENGLISH_ORDER = _pattern(
     rf"no(?! one\b){_SOME}{{1,4}}|no(?:body| one){_SOME}?? {_WORK_VERB}{_SOME}{{0,5}}|nothing (?:gets |is )?{_WORK_VERB}{_SOME}{{0,4}}"
     rf"|(?:don['\u2019]?t|do not) {_WORK_VERB}{_SOME}{{0,6}}|skip{_SOME}{{1,8}}|leave{_SOME}{{1,4}} (?:out|alone|off)"
-    rf"|only{_SOME}{{1,2}}"
+    rf"|only{_SOME}?? {_TASKS}"
 )
 _FOREIGN_ORDER = _pattern(
     rf"(?:kein\w*|nichts|pas de|pas d['\u2019]\w+|rien|nada|ning[uú]n\w*|nenhuma?|sem|sin){_SOME}{{0,4}}"
-    rf"|(?:nur|seulement|s[oó]lo|só){_SOME}{{1,2}}|niemand{_SOME}?? (?:{_WORK_VERB}|mergt){_SOME}{{0,4}}"
+    rf"|(?:nur|seulement|s[oó]lo|só)(?: (?:de petites|des?|les?|las?|los?|os?|as?))?{_SOME}?? {_TASKS}(?: de bugs?)?|niemand{_SOME}?? (?:{_WORK_VERB}|mergt){_SOME}{{0,4}}"
 )
 _STATIVE = _pattern(
     r"\b(?:have|has|own|owns|use[sd]?|uses|exists?|is|are|need\w*|knows?|works?|reads?|can|may|except|without|ohne|sans|but|any|or|"

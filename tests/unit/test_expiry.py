@@ -93,6 +93,9 @@ def last_day(text: str) -> str | None:
         ("Maschine 7 ist bis Montag wegen Wartung offline", "2026-05-18"),
         ("hasta el lunes usamos el runner viejo, el nuevo esta en reparacion", "2026-05-18"),
         ("until friday jonas does the reviews", "2026-05-15"),
+        ("only bug fixes today", "2026-05-13"),
+        ("heute nur kleine Hotfixes", "2026-05-13"),
+        ("hoje só correções", "2026-05-13"),
         ("Codefreeze bis zum 14., bis dahin nichts nach main mergen", "2026-05-14"),
     ],
 )
@@ -177,6 +180,12 @@ def test_what_holds_for_a_time_has_a_last_day(text: str, day: str) -> None:
         "Urlaubsanträge müssen jährlich bis 31. März gestellt sein",
         "bis zum 10. des Monats keine Korrekturen",
         "invoices are due until the 14th, no reminders before that",
+        "only postgres today",
+        "only typescript today, no js",
+        "hoy solo soportamos postgres",
+        "hoje só pnpm",
+        "nur pnpm heute",
+        "aujourd'hui seulement postgres",
         "the maintenance window is open until sunday, no restarts outside",
     ],
 )
