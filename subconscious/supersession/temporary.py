@@ -88,13 +88,19 @@ def _is_passing(clause: Clause, sort: Sort) -> bool:
         return True
     if _AWAY.search(clause.alone):
         return not (_OUT.search(clause.alone) and re.search(r"\d", clause.alone))
-    if _DOWN.search(clause.alone) or (_ONLY_AT_END.search(clause.before) and not clause.after):
+    if _is_down(clause.alone) or (_ONLY_AT_END.search(clause.before) and not clause.after):
         return True
     if sort in (Sort.UNTIL, Sort.AHEAD) and not clause.before and not clause.earlier:
-        return not _MODAL.search(clause.alone)  # "until friday jonas does the reviews"
+        # "until friday jonas does the reviews"
+        return not _MODAL.search(clause.alone) and not _OF_USERS.search(clause.alone)
     if sort is Sort.UNTIL:
         return bool(_WE.match(clause.alone))
     return bool(_I_AM.match(clause.alone)) and not _CHANGES.search(clause.alone)
+
+
+def _is_down(clause: str) -> bool:
+    """Whether a clause says that something is down or closed; that a user's account is blocked is often a rule."""
+    return bool(_DOWN.search(clause)) and not _OF_USERS.search(clause)
 
 
 def _gives_a_reason(clause: Clause, sort: Sort) -> bool:
@@ -128,7 +134,7 @@ def _limits_a_day(clause: Clause, words: str, sort: Sort) -> bool:
         return False
     if clause.before and clause.after and not _COPULA_AT_END.search(clause.before):
         return bool(_REASON.match(clause.after)) and _is_short_order(_FILLERS.sub("", clause.before, count=1), words)
-    if sort is Sort.LATER and (_AWAY.search(main) or _DOWN.search(main)):
+    if sort is Sort.LATER and (_AWAY.search(main) or _is_down(main)):
         return not (_OUT.search(main) and re.search(r"\d", main))
     return bool(_ABSENT.search(main) or _FREEZE_AT_END.search(clause.before) or _is_short_order(main, words))
 
@@ -273,6 +279,13 @@ _DOWN = _pattern(
     r"blocked|reserved|read[- ]only|full|aus|zu|gesperrt|kaputt|geschlossen|reserviert|cassée?s?|fermée?s?|bloquée?s?|réservée?s?|"
     r"ca[ií]d[oa]s?|cerrad[oa]s?|bloquead[oa]s?|reservad[oa]s?|fechad[oa]s?)\b"
 )
+_OF_USERS = _pattern(
+    r"\b(?:\w*accounts?|\w*kont(?:o|en|os)|comptes?|cuentas?|contas?|ips?|ip-adress\w*|address(?:es)?|adresses?|direcci[oó]n\w*|"
+    r"endereços?|users?|players?|senders?|callers?|emails?|e-mails?|logins?|sign-?ins?|profil\w*|perfil\w*|perfis|"
+    r"phones?|numbers?|wallets?|seats?|\w*cards?|\w*karten?|cartes?|tarjetas?|cart(?:ão|ões)|carts?|offers?|discounts?|"
+    r"angebote?|rabatte?|offres?|ofertas?|descuentos?|descontos?|joueurs?|jugador\w*|jogador\w*|spieler\w*|telefon\w*)\b"
+)
+"""What a program blocks or keeps for its users for a time, again and again."""
 _NEGATION = _pattern(
     r"(?:no|nothing|nobody|noone|don['\u2019]?t|do not|only|just|kein|keine[nrms]?|nichts?|niemand|nur|pas|aucune?|rien|ne|n['\u2019]|"
     r"personne|seulement|uniquement|nada|nadie|ning[uú]n\w*|nenhuma?|ninguém|não|sin|sem|s[oó]lo|só|apenas|niente|nessun\w*|geen|"
