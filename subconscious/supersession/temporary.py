@@ -169,6 +169,8 @@ def _is_order(clause: str, sort: Sort = Sort.UNTIL) -> bool:
     main = _FILLERS.sub("", clause, count=1)
     if _NEGATION.match(main) or _PLACE_AND_NEGATION.match(main) or (_WE.match(main) and _NEGATED.search(main)):
         return True
+    if _WAIT_WITH.match(main):
+        return bool(_WORK.search(main))
     first = re.match(r"\w+", main)
     verb = first[0].casefold() if first else ""
     return verb in (_BARE if sort is Sort.AHEAD else _ORDERS)
@@ -212,7 +214,10 @@ _FILLERS = _pattern(
     r"\A(?:(?:please|pls|plz|bitte|so|ok|okay|and|but|then|also|und|aber|hey|achtung|note|heads[- ]up|for|in|during|the|für|"
     r"vom \d\d?\.|pendant|durante|por favor|svp|stp)\s+)+"
 )
-_ENDS_A_CLAUSE = _pattern(r"(?:please|pls|plz|bitte|only|noon|morning|night|at \w+|svp|stp|por favor|\W)*")
+_ENDS_A_CLAUSE = _pattern(
+    r"(?:please|pls|plz|bitte|only|noon|morning|night|at \w+|svp|stp|por favor|ok(?:ay)?|thanks|thx|danke|merci|"
+    r"gracias|vale|obrigad[oa]|\W)*"
+)
 _REASON = _pattern(
     r"(?:because|due to|since|as|while|wegen|weil|denn|parce que|à cause|porque|por|noon|morning|night)\b"
 )
@@ -226,7 +231,7 @@ _COPULA_AT_END = _pattern(rf"(?:\b|(?=['\u2019])){_COPULA_WORDS}\Z")
 _BELONGS = _pattern(
     r"(?:\b(?:since|from|as of|of|by|starting|beginning|effective|after|before|until|till|than|like|every|per|within|except|to|"
     r"with|about|seit|ab|von|vom|depuis|dès|partir|de|d['\u2019]|desde|del|da|do|made|sent|built|written|done|due)"
-    r"|(?!(?:clos|lock|block|reserv)ed\b)\b\w+[^e\W]ed|\b\w+[ai]d[oa]s?)\Z"
+    r"|(?!(?:clos|lock|block|reserv)ed\b)\b\w+[^e\W]ed|\b(?!nada\b)\w+[ai]d[oa]s?)\Z"
 )
 """Words right before "today" or "this week" that make it the time of something else."""
 
@@ -287,8 +292,8 @@ _OF_USERS = _pattern(
 )
 """What a program blocks or keeps for its users for a time, again and again."""
 _NEGATION = _pattern(
-    r"(?:no|nothing|nobody|noone|don['\u2019]?t|do not|only|just|kein|keine[nrms]?|nichts?|niemand|nur|pas|aucune?|rien|ne|n['\u2019]|"
-    r"personne|seulement|uniquement|nada|nadie|ning[uú]n\w*|nenhuma?|ninguém|não|sin|sem|s[oó]lo|só|apenas|niente|nessun\w*|geen|"
+    r"(?:no|nothing|nobody|noone|don['\u2019]?t|do not|let['\u2019]?s not|only|just|kein|keine[nrms]?|nichts?|niemand|nur|pas|aucune?|rien|"
+    r"ne|n['\u2019]|personne|seulement|uniquement|nada|nadie|ning[uú]n\w*|nenhuma?|ninguém|não|sin|sem|s[oó]lo|só|apenas|niente|nessun\w*|geen|"
     r"inga|ingen|inget)(?!\w)"
 )
 _PLACE_AND_NEGATION = _pattern(
@@ -297,6 +302,9 @@ _PLACE_AND_NEGATION = _pattern(
 _NEGATED = _pattern(
     r"\b(?:no|not|nothing|don['\u2019]?t|won['\u2019]?t|can['\u2019]?t|only|just|keine?n?|nichts?|nur|pas|rien|seulement|nada|s[oó]lo|"
     r"não|só)\b"
+)
+_WAIT_WITH = _pattern(
+    r"(?:wait with|warte[nt]? (?:\w+ )?mit|attend(?:s|ez|ons) (?:avec|pour)|esper(?:a|ad|e|en|em|ar|emos) (?:con|com|para))\b"
 )
 _WE = _pattern(
     r"(?:we(?:['\u2019](?:re|ll))?|wir|nous|on (?:ne|n['\u2019]|utilise|garde|reste|fait)|(?:no |não )?\w+(?:amos|emos|imos))(?!\w)"
@@ -339,12 +347,16 @@ _TASKS = (
 """What developers do on a day. "Only postgres today" may say what is supported nowadays, "only bug fixes today" does not."""
 _ENGLISH_ORDER = _pattern(
     rf"no(?! one\b){_SOME}{{1,4}}|no(?:body| one){_SOME}?? {_WORK_VERB}{_SOME}{{0,5}}|nothing (?:gets |is )?{_WORK_VERB}{_SOME}{{0,4}}"
-    rf"|(?:don['\u2019]?t|do not) {_WORK_VERB}{_SOME}{{0,6}}|skip{_SOME}{{1,8}}|leave{_SOME}{{1,4}} (?:out|alone|off)"
+    rf"|(?:don['\u2019]?t|do not|let['\u2019]?s not) {_WORK_VERB}{_SOME}{{0,6}}"
+    rf"|skip{_SOME}{{1,8}}|leave{_SOME}{{1,4}} (?:out|alone|off)"
     rf"|only{_SOME}?? {_TASKS}"
 )
 _FOREIGN_ORDER = _pattern(
     rf"(?:kein\w*|nichts|pas de|pas d['\u2019]\w+|rien|nada|ning[uú]n\w*|nenhuma?|sem|sin){_SOME}{{0,4}}"
-    rf"|(?:nur|seulement|s[oó]lo|só)(?: (?:de petites|des?|les?|las?|los?|os?|as?))?{_SOME}?? {_TASKS}(?: de bugs?)?|niemand{_SOME}?? (?:{_WORK_VERB}|mergt){_SOME}{{0,4}}"
+    rf"|(?:nur|seulement|s[oó]lo|só)(?: (?:de petites|des?|les?|las?|los?|os?|as?))?{_SOME}?? {_TASKS}(?: de bugs?)?"
+    rf"|niemand{_SOME}?? (?:{_WORK_VERB}|mergt){_SOME}{{0,4}}"
+    rf"|(?:no|não) (?:despliegu?e[sn]?|toques?|toquen|mergee[sn]?|mergeie|hagas?|hagan|subas?|suban|publiques?|deployee?[sn]?|"
+    rf"commitee?s?|pushee[sn]?|faça|façam|mexam?|desplegar|tocar|mergear|mexer){_SOME}{{0,4}}"
 )
 _STATIVE = _pattern(
     r"\b(?:have|has|own|owns|use[sd]?|uses|exists?|is|are|need\w*|knows?|works?|reads?|can|may|except|without|ohne|sans|but|any|or|"
