@@ -34,6 +34,12 @@ LETTERS = 4000
 """The maximum number of characters of a text that are examined."""
 
 _TOKEN = re.compile(r"[^\W\d_](?:[\w./:-]{0,118}\w)?")
+_USES_A_NAME = re.compile(
+    r"\b(?:use[sd]?|using|why|in|with|nimm|nutz\w*|verwend\w*|mit|utilis\w*|avec|en|usa\w*|con|com|em)"
+    r" (?:go|vale)\b(?! ahead)",
+    re.IGNORECASE,
+)
+"""Go or Vale as a name; both are also answers."""
 _CODE = re.compile(r"[a-z][A-Z]|_|\d|/|\w\.\w|::")
 _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
@@ -54,8 +60,8 @@ def query_terms(text: str) -> list[str]:
 
 
 def names_a_subject(text: str) -> bool:
-    """Whether a text has search terms, and not only words of an answer ("yes please")."""
-    return not only_replies(terms(text, limit=LETTERS))
+    """Whether a text has search terms, and not only words of an answer ("yes please"); "use go" names the language."""
+    return not only_replies(terms(text, limit=LETTERS)) or bool(_USES_A_NAME.search(text[:LETTERS]))
 
 
 def with_spellings(words: Iterable[str]) -> list[str]:

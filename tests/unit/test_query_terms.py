@@ -37,7 +37,7 @@ def test_function_words_of_the_query_s_language_are_left_out(asked: str, words: 
     [
         *("yes", "no", "ok sure", "yes please", "ok, go ahead", "looks good", "sounds good, thanks!", "nope"),
         *("ja bitte", "klar, mach das", "nein danke", "passt", "genau so", "oui d'accord", "s'il te plaît", "vas-y"),
-        *("sí, por favor", "vale", "sim, claro", "tá bom"),
+        *("sí, por favor", "vale", "sim, claro", "tá bom", "ok, use that, go", "good to go"),
     ],
 )
 def test_an_answer_alone_is_about_no_subject(prompt: str) -> None:
@@ -50,6 +50,8 @@ def test_an_answer_alone_is_about_no_subject(prompt: str) -> None:
         ("yes but with sqlx", ["sqlx"]),
         ("ja, redis", ["redis"]),
         ("go tests fail", ["go", "tests", "fail"]),
+        ("use go", ["go"]),
+        ("with vale please", ["vale"]),
         ("vale config", ["vale", "config"]),
         ("sim card form", ["sim", "card", "form"]),
         ("ok, and the cache?", ["cache"]),
