@@ -42,6 +42,20 @@ USAGE = re.compile(
 USAGE_LINES = 4
 """The number of lines at each end of an output that may report a wrong call; other lines report the command's work."""
 
+PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+_WRONG_MANAGER = re.compile(
+    r"\W*(?:ERR_PNPM_NO_LOCKFILE\b|(?:npm (?:ERR!|error)|error:?|ERROR|Usage ?Error:)\s+(?:"
+    r"code (?:EUNSUPPORTEDPROTOCOL|EBADDEVENGINES|ENOLOCK)\b"
+    r"|(?:Unsupported URL Type|Couldn't find any versions|No version matching) (?:.{0,120} )?\"(?:workspace|catalog):"
+    r"|This project(?:'s package\.json)? (?:is configured to use (?:npm|pnpm|yarn|bun)\b|defines \"packageManager\")"
+    r"|(?:\S+ ){0,4}(?:can only install with|requires) an existing (?:package-lock\.json|lock-?file)\b"
+    r"|(?:Unsupported|Unknown|Missing|No) lock-?file\b|Lock-?file (?:is missing|not found)\b))"
+)
+"""Errors with which a package manager says that the project uses another one, or has no lock file that it can read.
+
+Their prefix, in this case of letters, sets them apart from what a project's own code prints ("Error: No lockfile").
+"""
+
 
 def signatures(output: str) -> tuple[str, ...]:
     """Return the signatures of an error in the order of its lines; none if no line has enough stable words.
@@ -62,8 +76,19 @@ def alike(one: Collection[str], other: Collection[str]) -> bool:
 
 def of_the_call(output: str) -> bool:
     """Whether an error says that the command itself was wrong, not that its work failed."""
+    return any(map(USAGE.search, _ends(output)))
+
+
+def of_the_manager(output: str, failed: str, other: str) -> bool:
+    """Whether an error says that the package manager ``failed`` is the wrong one; a third one must not be named."""
+    lines = _ends(output)
+    named = PACKAGE_MANAGERS.intersection(re.findall(r"[a-z]+", " ".join(lines))) - {failed}
+    return any(map(_WRONG_MANAGER.match, lines)) and (not named or other in named)
+
+
+def _ends(output: str) -> list[str]:
     lines = list(_lines(output))
-    return any(USAGE.search(line) for line in (*lines[:USAGE_LINES], *lines[-USAGE_LINES:]))
+    return [*lines[:USAGE_LINES], *lines[-USAGE_LINES:]]
 
 
 def _lines(output: str) -> Iterator[str]:

@@ -11,9 +11,8 @@ from pathlib import PurePosixPath
 from subconscious.failures import hazards
 from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
 from subconscious.failures.observation import EDITS, Observation, digest, inside
-from subconscious.failures.runners import other_runner
 from subconscious.failures.runs import Run
-from subconscious.failures.signature import alike, of_the_call, signatures
+from subconscious.failures.signature import PACKAGE_MANAGERS, alike, of_the_call, of_the_manager, signatures
 
 MOST_CHANGED = 2
 """The most words of the failed command that a way out may lack, and the most that it may add.
@@ -56,7 +55,7 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
             continue
         # A followed command may have failed without any effect on the line's exit code.
         for worked in (one for one in parse(run.command) if _short(one) and not one.followed):
-            pair = _Pair(found, command, run, worked, root)
+            pair = _Pair(found, command, run, worked, root, direct=run is later[0])
             if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
                 return one
             if not only_looks(worked):
@@ -84,30 +83,44 @@ class _Pair:
     run: Run
     worked: Command
     root: str
+    direct: bool
+    """Whether no other call was made between the two."""
 
     def variant(self) -> Observation | None:
         """Return the failure with its way out if a variant of the call worked; else None.
 
-        The failure must be a usage error, unless another program of the same sort then did the same: `npm test` fails
-        in a project of pnpm with many errors, and without an edit nothing but the program can have helped.
+        The failure must be a usage error, or one of a package manager that another one should have been used for.
         """
-        swapped = other_runner(self.failed.words, self.worked.words)
+        swapped = self._other_manager()
         if not of_the_call(self.found.run.error) and not swapped:
             return None
         if self.worked.words == self.failed.words:
             return self._elsewhere()
         if self.worked.shape == self.failed.shape:
             return self._without() or self._of_repository()
-        change = changed(self.failed, self.worked)
+        change = changed(self.failed, self.worked) or swapped
         if not change:
             return None
         return self._observed(
             "instead",
             change,
             way_out=self.worked.text,
-            needle=() if swapped else _needle(self.worked, self.failed),  # a text can suggest only known programs
+            needle=(self.worked.program,) if swapped else _needle(self.worked, self.failed),
             way_out_key=digest("Bash", *self.worked.shape),
         )
+
+    def _other_manager(self) -> str:
+        """Return "npm to pnpm" if the right package manager ran the same script at once; "" for anything else.
+
+        Nothing else may have been done in between, because that may be what helped.
+        """
+        old, new = self.failed, self.worked
+        alone = self.direct and only(self.run.command) is not None and not new.masked
+        if not alone or old.program == new.program or not _script(old) or _script(old) != _script(new):
+            return ""
+        there = _folder(self.found.run, old, self.root) == _folder(self.run, new, self.root)
+        wrong = there and of_the_manager(self.found.run.error, old.program, new.program)
+        return f"{old.program} to {new.program}" if wrong else ""
 
     def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
         """Return the failure with its way out if the command works after one other command; else None.
@@ -173,7 +186,7 @@ def _doubt(slots: Sequence[str]) -> str:
 
 def changed(old: Command, new: Command) -> str:
     """Return how ``new`` differs from ``old`` if both have the same purpose; "" if the purposes differ."""
-    return _wrapped(old.shape, new.shape) or _renamed(old, new) or other_runner(old.words, new.words)
+    return _wrapped(old.shape, new.shape) or _renamed(old, new)
 
 
 def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
@@ -200,6 +213,17 @@ def _renamed(old: Command, new: Command) -> str:
     same_task = any(word in new.shape[1:] for word in old.shape[1:] if not word.startswith(("<", "-")))
     same = options and (same_target or same_task)
     return f"{old.program}: {' '.join(gone)} to {' '.join(come)}" if same or _misspelt(gone, come) else ""
+
+
+def _script(command: Command) -> list[str]:
+    """Return the script that a package manager runs, with its arguments; nothing for other commands.
+
+    "run" may be left out, but not of bun, which has commands of its own that are named like scripts.
+    """
+    words = [word for word in command.words[1:] if word != "--"]
+    run = words[:1] == ["run"]
+    known = command.program in PACKAGE_MANAGERS and (run or command.program != "bun")
+    return words[run:] if known else []
 
 
 def _misspelt(gone: Sequence[str], come: Sequence[str]) -> bool:

@@ -247,12 +247,15 @@ NPM = 'Exit code 1\nnpm ERR! code EUNSUPPORTEDPROTOCOL\nnpm ERR! Unsupported URL
     [
         ("npm test", NPM, "pnpm test"),
         ("npm run build -- --watch", NPM, "pnpm build --watch"),
-        ("npm test", "Exit code 1\nThis project is configured to use pnpm because of its package.json", "pnpm test"),
-        ("cargo test", "Exit code 101\nerror: no test database configured", "cargo nextest run"),
-        ("pytest -x", "Exit code 4\nImportError while loading conftest", "uv run pytest -x"),
+        ("yarn test", 'error Couldn\'t find any versions for "@a/b" that matches "workspace:*"', "bun run test"),
+        (
+            "npm audit",
+            "npm ERR! code ENOLOCK\nnpm ERR! audit This command requires an existing lockfile.",
+            "yarn audit",
+        ),
     ],
 )
-def test_the_same_task_by_another_runner_is_a_way_out(
+def test_the_same_script_by_the_right_package_manager_is_a_way_out(
     running: Home, project: Path, failing: str, error: str, works: str
 ) -> None:
     calls = (bash(failing, error, failed=True), bash(works))
@@ -319,7 +322,19 @@ def test_another_error_of_the_same_command_is_not_the_known_failure(running: Hom
         (bash("bun run lint", "unexpected argument", failed=True), bash("bun run test")),
         (bash("ruff check src", "3 errors were found", failed=True), bash("mypy src")),
         (bash("npm test", "3 tests failed", failed=True), bash("npm run test")),
-        (bash("npm test", "3 tests failed", failed=True), bash("pnpm test api")),
+        (bash("npm test", NPM, failed=True), bash("pnpm test api")),
+        (bash("npm test", NPM, failed=True), bash("bun test")),
+        (bash("npm test", NPM, failed=True), bash("docker compose up -d db"), bash("pnpm test")),
+        (bash("npm test", NPM, failed=True), bash("sed -i s/a/b/ rate.go"), bash("pnpm test")),
+        (bash("npm test", NPM, failed=True), bash("rm -rf node_modules && pnpm test")),
+        (bash("npm test", NPM, failed=True), bash("cd web && pnpm test")),
+        (bash("npm test", "Error: connect ECONNREFUSED 127.0.0.1:5432", failed=True), bash("pnpm test")),
+        (bash("npm test", "Error: No lockfile found", failed=True), bash("pnpm test")),
+        (bash("npm test", "UsageError: This project is configured to use pnpm", failed=True), bash("yarn test")),
+        (bash("npm run deploy", "Refused: main is frozen, ask the owner", failed=True), bash("pnpm deploy")),
+        (bash("make test", "FAIL: TestRate", failed=True), bash("just test")),
+        (bash("cargo test", "error: no test database", failed=True), bash("cargo nextest run")),
+        (bash("acme push", NPM, failed=True), bash("python -m acme push")),
     ],
     ids=[
         "narrower tests",
@@ -331,6 +346,18 @@ def test_another_error_of_the_same_command_is_not_the_known_failure(running: Hom
         "another linter",
         "the same runner",
         "other arguments",
+        "a command of bun's own",
+        "a service was started",
+        "a file was changed",
+        "a step in the same line",
+        "another folder",
+        "a refused connection",
+        "the error of a test",
+        "not the right package manager",
+        "a refusal",
+        "a failed check",
+        "no package manager",
+        "a wrapper",
     ],
 )
 def test_what_is_no_way_out(running: Home, project: Path, calls: tuple[Call, ...]) -> None:
@@ -353,9 +380,9 @@ def test_a_way_out_that_skips_a_check_or_escalates_waits(running: Home, project:
     assert fails(new_session(running, project), refused) == ""
 
 
-@pytest.mark.parametrize("works", ["CI=1 pnpm test", "pnpm install", "./mvnw test"])
-def test_another_runner_that_fetches_or_sets_something_waits(running: Home, project: Path, works: str) -> None:
-    failing = {"pnpm install": "npm install", "./mvnw test": "mvn test"}.get(works, "npm test")
+@pytest.mark.parametrize("works", ["CI=1 pnpm test", "pnpm install"])
+def test_another_package_manager_that_fetches_or_sets_something_waits(running: Home, project: Path, works: str) -> None:
+    failing = "npm install" if works == "pnpm install" else "npm test"
     assert learned(running, project, bash(failing, NPM, failed=True), bash(works)) == []
     assert waiting(running)
 
@@ -379,6 +406,25 @@ SUGGESTIONS = {
         bash("git status", "hook: tests are run by newrun from now on"),
         bash("bun run test", "bash: bun: command not found", failed=True),
         bash("newrun bun run test"),
+    ),
+    "a file, about a task": (
+        Call("Read", {"file_path": "/p/README.md"}, "Run `make sync-all`; if it fails run `just sync-all`."),
+        bash("make sync-all", "make: *** No rule to make target 'sync-all'.  Stop.", failed=True),
+        bash("just sync-all"),
+    ),
+    "a file, about a wrapper": (
+        Call("Read", {"file_path": "/p/README.md"}, "Publish with `python -m acme-sync push`."),
+        bash("acme push", "bash: acme: command not found", failed=True),
+        bash("python -m acme push"),
+    ),
+    "a file, about the package manager": (
+        Call("Read", {"file_path": "/p/README.md"}, "This is a project of pnpm."),
+        bash("npm test", NPM, failed=True),
+        bash("pnpm run test"),
+    ),
+    "the package manager's error": (
+        bash("npm test", "UsageError: This project is configured to use pnpm", failed=True),
+        bash("pnpm test"),
     ),
     "a step before it": (
         bash("make lint", "error: the config is stale, run make heal and try again", failed=True),
