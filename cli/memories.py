@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ShowResult,
         Surface,
     )
+    from subconscious.wire.sessions import WhySurfacedResult
 
 
 SEARCH_EVERYWHERE = "\n  try: subconscious search --everywhere QUERY"
@@ -263,15 +264,28 @@ def show(options: Namespace) -> None:
         return
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
-    priority = f"{answer['priority']:+.2f}, from how often sessions used it" if answer["priority"] else ""
     why = ask("why_surfaced", id=memory["id"], limit=1, origin=origin())
     out = "new sessions no longer start with it, because recent sessions did not use it" if why.get("left_out") else ""
     notes = [("warning", _warnings(answer)), ("branch", _branches(answer))]
-    _show_content(memory, [*notes, ("priority", priority), ("left out", out)])
+    _show_content(memory, [*notes, ("priority", _priority(answer["priority"], why)), ("left out", out)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"], answer.get("successions", []))  # an older daemon does not send them
     _show_surfaces(answer["surfaces"])
+
+
+def _priority(priority: float, why: WhySurfacedResult) -> str:
+    """Return a memory's priority, and what it comes from: uses in sessions, and repetitions by the user."""
+    responses = why.get("responses")
+    if not priority or responses is None:  # an older daemon does not send them
+        return f"{priority:+.2f}" if priority else ""
+    causes = [
+        ("used in", responses["used"]),
+        ("said again by you in", responses["repeated"]),
+        ("said again by you to correct", responses["violated"]),
+    ]
+    told = screen.listed([f"{cause} {screen.counted(number, 'session')}" for cause, number in causes if number])
+    return f"{priority:+.2f}: {told}"
 
 
 def _warnings(answer: ShowResult) -> str:

@@ -565,6 +565,25 @@ def test_show_names_the_branch_without_a_warning(daemon: StubDaemon, capsys: pyt
     assert "warning" not in out
 
 
+@pytest.mark.parametrize(
+    ("responses", "told"),
+    [
+        ({"used": 0, "repeated": 1, "violated": 0}, "+0.10: said again by you in 1 session"),
+        (
+            {"used": 2, "repeated": 0, "violated": 1},
+            "+0.40: used in 2 sessions, said again by you to correct 1 session",
+        ),
+    ],
+)
+def test_show_names_what_a_priority_comes_from(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], responses: dict[str, int], told: str
+) -> None:
+    counts = {"unheeded": 0, "given": 0, "followed": 0} | responses
+    daemon.answers["show"] = ANSWERS["show"] | {"priority": float(told.partition(":")[0])}
+    daemon.answers["why_surfaced"] = {"surfaces": [], "held": [], "responses": counts}
+    assert told in " ".join(run(capsys, "show", "12")[1].split())
+
+
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "show", "12")
     (outdated, worth, trusted) = (
