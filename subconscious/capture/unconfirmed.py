@@ -215,10 +215,10 @@ async def fitting(
     """
     guesses = await found(ctx, text, project_id, LOOKED_AT) if await _may_be_given(ctx, session_id) else []
     hits = [*guesses, *(replace(hit, rank=hit.relevance) for hit in stored)]
-    return await _best(ctx, [hit for hit in hits if hit.relevance >= _needed_relevance(ctx, hit.memory)])
+    return await _best(ctx, [hit for hit in hits if hit.relevance >= least_relevance(ctx, hit.memory)])
 
 
-def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
+def least_relevance(ctx: RecallContext, memory: Memory) -> float:
     """Return the minimum relevance to a prompt at which an unconfirmed memory is shown."""
     if memory.origin is Origin.USER:
         return ctx.settings.surface_relevance * OWN_WORDS

@@ -104,13 +104,18 @@ def sift(
     return Sifted(tuple(fit), tuple(held))
 
 
-def usage_of(limits: Limits, seen: Seen, about: str = "") -> dict[str, str]:
-    """Return how much of each limit is used, for `why-surfaced`."""
+def usage_of(limits: Limits, seen: Seen, about: str = "", least: float | None = None) -> dict[str, str]:
+    """Return how much of each limit is used, for `why-surfaced`.
+
+    ``least`` is the relevance that a memory had to reach, if it is not that of other memories.
+    """
     used = {
         "session": f"{len(seen.given)} of {limits.session}",
         "cooldown": f"{limits.cooldown / 60:g} minutes",
-        "relevance": f"{limits.relevance:g}",
+        "relevance": f"at least {limits.relevance:g}",
     }
+    if least not in (None, limits.relevance):
+        used["relevance"] = f"at least {least:g} ({limits.relevance:g} for other memories)"
     if about and limits.about:
         used["file"] = f"{sum(one.about == about for one in seen.given)} of {limits.about}"
     return used

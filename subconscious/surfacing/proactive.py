@@ -283,6 +283,7 @@ async def _give(
     sifted = sift(ordinary, chosen, seen, time(), occasion.about, elsewhere, beside.vetted)
     shown = sift(bound, known.unspent, known.bound, time(), "", elsewhere).fit
     fit = await trust_notes.of_hits(ctx.database, [*shown, *sifted.fit], ctx.settings, time(), occasion.project_id)
+    own = {hit.memory.id: unconfirmed.least_relevance(ctx, hit.memory) for hit in fit if hit.memory.id in beside.vetted}
     start = Start(
         occasion.session_id,
         occasion.project_id,
@@ -292,6 +293,7 @@ async def _give(
         reasons=occasion.reasons,
         about=occasion.about,
         limits=json.dumps(usage_of(chosen, seen, occasion.about)),
+        own_limits={one: json.dumps(usage_of(chosen, seen, occasion.about, least)) for one, least in own.items()},
         due=occasion.due,
     )
     free, unspent = characters_left(chosen, seen), characters_left(known.unspent, known.bound)

@@ -40,11 +40,12 @@ LONGEST_AT_START = 400
 class Start:
     """What is known about a session for which memories are chosen.
 
-    ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` and
-    ``reasons`` (by memory id). ``late`` means that the session has already begun, so that statements made in it are in
-    its context. ``due`` has the due dates by memory id. ``lasting`` are lines of text that are always added, ``extra``
-    are lines that are left out if there is a hand-over. ``folder`` is the checkout. Only work of earlier sessions that
-    ended after ``since`` (in seconds since the epoch) is new to this session.
+    ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` (JSON;
+    ``own_limits`` by memory id, where they differ) and ``reasons`` (by memory id). ``late`` means that the session has
+    already begun, so that statements made in it are in its context. ``due`` has the due dates by memory id. ``lasting``
+    are lines of text that are always added, ``extra`` are lines that are left out if there is a hand-over. ``folder``
+    is the checkout. Only work of earlier sessions that ended after ``since`` (in seconds since the epoch) is new to
+    this session.
     """
 
     session_id: str
@@ -57,6 +58,7 @@ class Start:
     late: bool = False
     about: str = ""
     limits: str = "{}"
+    own_limits: Mapping[int, str] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
     due: Mapping[int, Due] = field(default_factory=dict)
     folder: str = ""
@@ -168,7 +170,7 @@ async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -
             engines=hit.engines,
             about=start.about,
             priority=hit.priority,
-            limits=start.limits,
+            limits=start.own_limits.get(hit.memory.id, start.limits),
             trigger_id=start.due[hit.memory.id].id if hit.memory.id in start.due else None,
             characters=size,
         )

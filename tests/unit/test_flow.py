@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -139,6 +140,8 @@ async def test_what_the_user_stated_is_given_from_a_third_of_the_relevance(
     least = ctx.settings.surface_relevance
     assert OWN_WORDS * least <= hit.relevance < least
     assert await fitting(ctx, project, PARTLY) == [stated]
+    (given,) = await surfaces.listing(database, session_id="now")
+    assert json.loads(given.limits)["relevance"] == "at least 0.2 (0.6 for other memories)"
 
 
 async def test_a_statement_in_the_context_hides_no_other_one(database: Database, project: Project) -> None:
