@@ -118,6 +118,7 @@ def _main_rows(answer: StatusResult) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all projects, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
+        ("paused", _paused(answer.get("paused", 0))),  # an older daemon does not send it
         ("renamed", "\n".join(map(_missing_project, answer.get("lost", ())))),
         ("review", _review(answer)),
         ("question", question(answer.get("question"))),
@@ -186,6 +187,14 @@ def question(open_question: OpenQuestion | None) -> str:
         open_question["wording"] or f"does memory {open_question['new_id']} replace memory {open_question['old_id']}?"
     )
     return f"{screen.line(text)} Yes: subconscious confirm {link}. No: subconscious unlink {link}"
+
+
+def _paused(number: int) -> str:
+    """Return how many memories new sessions no longer start with, and what to do about it."""
+    if not number:
+        return ""
+    known = screen.counted(number, "memory that sessions did not use is", "memories that sessions did not use are")
+    return f"{known} no longer given at starts. `subconscious list` marks them, `subconscious pin ID` brings one back"
 
 
 def _unconfirmed(memories: MemoryCounts) -> str:

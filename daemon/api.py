@@ -28,11 +28,13 @@ from subconscious.store import (
     memories,
     model_readings,
     projects,
+    responses,
     second_looks,
     sessions,
 )
 from subconscious.store.projects import Project
 from subconscious.supersession import takeovers
+from subconscious.surfacing.eligibility import paused
 from subconscious.wire import daemon as wire
 from subconscious.wire import newer
 
@@ -71,6 +73,7 @@ class DaemonControl(Handler):
             "started_at": app.started_at,
             "project": projects.fields(project) if project else None,
             "memories": (held := await memories.counts(app.database, here)),
+            "paused": len(await paused(app.database, await responses.received(app.database, here))) if here else 0,
             "lost": await self._lost(project) if project and not held["project"] else [],
             "can_import": await importing.is_worthwhile(app, here) if here else False,
             "review": await captures.waiting(app.database, here),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import time
@@ -24,7 +23,7 @@ from subconscious.poisoning.quarantine import IN_QUARANTINE
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.store import captures, events, handovers, memories, responses, sessions, surfaces
 from subconscious.store.connect import shared_act
-from subconscious.surfacing.eligibility import is_heard
+from subconscious.surfacing.eligibility import is_heard, paused
 from subconscious.wire import imports as wire_imports
 from subconscious.wire import sessions as wire
 from subconscious.wire.captures import reviewed
@@ -174,14 +173,8 @@ class Past(Handler):
             memory = (await memories.get_many(self.app.database, [args.id])).get(args.id)
             result["left_out"] = memory is not None and not is_heard(memory, counted)
         if args.ids:
-            result["paused"] = await self._paused(args.ids)
+            result["paused"] = await paused(self.app.database, args.ids)
         return result
-
-    async def _paused(self, ids: Sequence[int]) -> list[int]:
-        """Return those of some memories that starts leave out, because sessions did not use them."""
-        known = await responses.of_memories(self.app.database, ids)
-        found = await memories.get_many(self.app.database, ids)
-        return [one.id for one in found.values() if not is_heard(one, known.get(one.id, responses.NONE))]
 
     async def _require_known(self, memory_id: int | None, session_id: str | None) -> None:
         """Raise NotFoundError if there is no such memory or session."""

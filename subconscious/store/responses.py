@@ -103,6 +103,17 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
     return {memory_id: history.responses() for memory_id, history in found.items()}
 
 
+async def received(database: Database, project_id: str) -> list[int]:
+    """Return the ids of a project's active memories that a session received, themselves or one merged into them."""
+    rows = await database.rows(
+        "SELECT m.id FROM memories AS m WHERE m.project_id = ? AND m.archived_at IS NULL"  # noqa: S608
+        " AND (EXISTS (SELECT 1 FROM surfaces WHERE memory_id = m.id)"
+        f" OR m.id IN (SELECT into_id FROM {MERGED} AS gone JOIN surfaces AS s ON s.memory_id = gone.memory_id))",
+        (project_id,),
+    )
+    return [row[0] for row in rows]
+
+
 async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
     """Return how the session of each surface responded to its memory; "" if that is not known yet.
 

@@ -14,6 +14,8 @@ from subconscious.recall.marks import WorktreeState
 from subconscious.recall.recall_context import RecallContext
 from subconscious.recall.understanding import ParsedQuery
 from subconscious.sessions import MAIN_BRANCHES
+from subconscious.store import memories, responses
+from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
@@ -221,6 +223,13 @@ def is_heard(memory: Memory, known: Responses) -> bool:
     if is_rule(memory) and is_standing(memory) and not is_for_one_task(memory):
         return memory.pinned or known.followed < MOST_FOLLOWED
     return memory.pinned or known.unheeded < MOST_UNHEEDED
+
+
+async def paused(database: Database, ids: Sequence[int]) -> list[int]:
+    """Return those of some memories that starts leave out, because sessions did not use them."""
+    known = await responses.of_memories(database, ids)
+    found = await memories.get_many(database, ids)
+    return [one.id for one in found.values() if not is_heard(one, known.get(one.id, responses.NONE))]
 
 
 def fits_a_start(memory: Memory, sure: float) -> bool:

@@ -164,7 +164,7 @@ class HookTimes(TypedDict):
 
 
 class StatusResult(TypedDict):
-    """Response to the request ``status``."""
+    """Response to the request ``status``. ``paused`` counts the project's memories that starts leave out as unused."""
 
     version: str
     pid: int
@@ -172,6 +172,7 @@ class StatusResult(TypedDict):
     started_at: float
     project: Project | None
     memories: MemoryCounts
+    paused: int
     lost: list[LostProject]
     can_import: bool
     review: int

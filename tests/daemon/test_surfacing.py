@@ -117,9 +117,23 @@ def test_which_of_several_memories_pause_is_told(
     running: Home, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = remember(running, speaker, UPLOADS, "Dates are UTC.")
-    monkeypatch.setattr("subconscious.history.sessions_api.is_heard", lambda memory, known: memory.id != other)
+    monkeypatch.setattr("subconscious.surfacing.eligibility.is_heard", lambda memory, known: memory.id != other)
     assert wire.call(running, "why_surfaced", {"ids": [one, other]})["paused"] == [other]
     assert "paused" not in wire.call(running, "why_surfaced", {"id": one})
+
+
+def test_status_counts_what_starts_leave_out_of_what_sessions_received(
+    running: Home, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"cwd": str(speaker.project)}
+    remember(running, speaker, UPLOADS)
+    assert new_session(running, speaker.project).ask("SessionStart", source="startup")
+    (never_given,) = remember(running, speaker, "Dates are UTC.")
+    assert wire.call(running, "status", here)["paused"] == 0
+    monkeypatch.setattr("subconscious.surfacing.eligibility.is_heard", lambda memory, known: False)
+    assert wire.call(running, "why_surfaced", {"ids": [never_given]})["paused"] == [never_given]
+    assert wire.call(running, "status", here)["paused"] == 1
+    assert wire.call(running, "status", {})["paused"] == 0
 
 
 def test_the_real_hook_prints_it(running: Home, speaker: Speaker) -> None:

@@ -851,6 +851,16 @@ def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.Capt
     assert "none; everything works without one" in run(capsys, "status")[1]
 
 
+def test_status_counts_the_memories_that_starts_leave_out(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "paused" not in run(capsys, "status")[1]
+    daemon.answers["status"] = STATUS | {"paused": 2}
+    told = " ".join(run(capsys, "status")[1].split())
+    assert "2 memories that sessions did not use are no longer given at starts." in told
+    assert "`subconscious pin ID` brings one back" in told
+
+
 @pytest.mark.parametrize(
     ("key", "sessions", "words"),
     [
