@@ -103,7 +103,7 @@ def _hit_result(hit: Hit) -> wire.Hit:
         "memory": field_values(hit.memory) | repute,
         "engines": [field_values(one) for one in hit.engines],
     }
-    del values["repute"]
+    del values["repute"], values["share"]
     return cast("wire.Hit", values | {"score": hit.score} | trust)
 
 

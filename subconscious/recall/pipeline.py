@@ -83,7 +83,10 @@ async def _latest(ctx: RecallContext, query: ParsedQuery, limit: int) -> list[Hi
 
 
 async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | None, limit: int) -> list[Hit]:
-    """Return the best hits, up to twice ``limit``: duplicates and hits with too little relevance are dropped later."""
+    """Return the best hits, up to twice ``limit``; those that contain all words of the query come first.
+
+    Duplicates and hits with too little relevance are dropped later.
+    """
     depth = max(ctx.depth.hits, limit)
     fused = await _fused(ctx, query, depth)
     session_order = await memories.by_session(ctx.database, [hit.id for hit in fused], project_id)
@@ -94,7 +97,7 @@ async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | 
     hits = await ranking.hits_of(ctx, terms, [(hit, known[hit.id]) for hit in lifted if hit.id in known], project_id)
     hits = [ranking.raised(ctx, query, hit) for hit in hits] if query.span is not None or query.kinds else hits
     best = sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[: 2 * limit]
-    return [ranking.with_relevance(terms, hit) for hit in best]
+    return sorted((ranking.with_relevance(terms, hit) for hit in best), key=lambda hit: hit.share < 1)
 
 
 async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence[Fused]:

@@ -100,7 +100,8 @@ def raised(ctx: RecallContext, query: ParsedQuery, hit: Hit) -> Hit:
 
 
 def with_relevance(terms: QueryTerms, hit: Hit) -> Hit:
-    """Return a hit with its relevance to the query."""
+    """Return a hit with its relevance to the query, and the share of the query's terms that it contains."""
     memory = hit.memory
     text = f"{memory.content} {memory.rationale} {_tags_and_files(memory)}"
-    return replace(hit, relevance=relevance(terms, text, hit.engines))
+    share = terms.terms_share(text)
+    return replace(hit, relevance=relevance(terms, text, hit.engines, share), share=share)

@@ -65,13 +65,16 @@ class QueryTerms:
         return len(found) / len(self.stems)
 
 
-def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit]) -> float:
-    """Return the calibrated relevance, 0 to 1, of a memory's whole text to a query, before any decay."""
+def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit], share: float | None = None) -> float:
+    """Return the calibrated relevance, 0 to 1, of a memory's whole text to a query, before any decay.
+
+    ``share`` is the share of the query's terms that the text contains, if it is known.
+    """
     score = {hit.engine: hit.score for hit in engines}
     raw = (
         CONSTANT
         + COSINE * score.get("vector", UNSEEN)
-        + SHARE * query.terms_share(text)
+        + SHARE * (query.terms_share(text) if share is None else share)
         + WEIGHT * min(MOST_WEIGHT, score.get("text", 0.0))
         + NAMES * query.names_share(text)
         + SIZE * min(LARGE, len(query.stems)) / LARGE

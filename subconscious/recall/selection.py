@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from string import punctuation
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,12 @@ FAR = 0.25
 
 FAR_FROM_PATH = 0.4
 """The same threshold for a query that is a path: the short parts of any path are a little similar to most texts."""
+
+NEAR = 0.4
+"""The same threshold if another hit contains all words of the query."""
+
+LEAST_SCORE = 0.4
+"""The share of the best match's score that a hit needs which only a link, a neighbour or the second search led to."""
 
 _PATH = re.compile(r"\S*[/\\]\S*")
 
@@ -55,20 +62,40 @@ def matches(hits: Sequence[Hit], query: str) -> list[Hit]:
     """Return the hits that share a word with the query or are similar in meaning.
 
     Vector search always returns the most similar memory, even if it is unrelated. A hit that was found only through a
-    link, or only by the second search, which starts from the first hits, is kept if at least one other hit matches.
+    link, by the second search, which starts from the first hits, or as a neighbour of a hit in its session, is kept if
+    its score is not far below that of the best match. If a hit contains all words of the query, the others must be more
+    similar to the query, and neighbours are left out. What supersedes a hit is kept with it.
     """
-    if not any(_is_match(hit, query) for hit in hits):
+    if not any(hit.engines for hit in hits):
+        return list(hits)  # listed without a search
+    whole = any(hit.share >= 1 for hit in hits)
+    direct = [_is_match(hit, query, whole) for hit in hits]
+    if not any(direct):
         return []
-    return [hit for hit in hits if _is_match(hit, query) or not _has_cosine(hit)]
+    least = LEAST_SCORE * max(hit.score for hit in compress(hits, direct))
+    kept: list[Hit] = []
+    newer: set[int] = set()
+    for hit, own in reversed(list(zip(hits, direct, strict=True))):  # a memory comes before the one that it supersedes
+        if own or hit.memory.id in newer or (_is_led_to(hit, whole) and hit.score >= least):
+            kept.append(hit)
+            newer.update(_successors(hit))
+    return kept[::-1]
 
 
-def _is_match(hit: Hit, query: str) -> bool:
+def _is_match(hit: Hit, query: str, whole: bool) -> bool:
+    """Whether the query itself found a hit; ``whole`` is whether a hit contains all words of the query."""
     found = {one.engine: one.score for one in hit.engines}
-    if not found or "text" in found:
+    if "text" in found:
         return True
     if not has_letters(query):  # numbers and symbols have no meaning that an embedder could compare
         return _contains(hit.memory.content, query.strip())
-    return found.get("vector", 0.0) >= (FAR_FROM_PATH if _PATH.fullmatch(query.strip()) else FAR)
+    least = FAR_FROM_PATH if _PATH.fullmatch(query.strip()) else NEAR if whole else FAR
+    return found.get("vector", 0.0) >= least
+
+
+def _is_led_to(hit: Hit, whole: bool) -> bool:
+    """Whether another hit led to a hit: by a link, by the second search, or (unless ``whole``) as its neighbour."""
+    return not _has_cosine(hit) if hit.engines else not whole
 
 
 def _contains(text: str, symbols: str) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from subconscious.domain.hits import EngineHit, Hit
-from subconscious.recall.selection import FAR, FAR_FROM_PATH, matches
+from subconscious.domain.trust import Repute, Trust
+from subconscious.recall.selection import FAR, FAR_FROM_PATH, LEAST_SCORE, NEAR, matches
 from tests.support.values import make_memory
 
 QUERY = "which port?"
@@ -31,6 +32,32 @@ def test_links_lead_only_from_a_match() -> None:
 
 def test_what_was_listed_without_engines_stays() -> None:
     assert len(matches([hit(), hit()], QUERY)) == 2
+
+
+def placed(number: int, rank: float, share: float = 0.0, **scores: float) -> Hit:
+    return replace(hit(**scores), memory=make_memory("The port is 8081.", id=number), rank=rank, share=share)
+
+
+def test_a_neighbour_of_a_match_needs_a_share_of_its_score() -> None:
+    word, near, far = placed(1, 0.5, text=1.0), placed(2, 0.5 * LEAST_SCORE), placed(3, 0.49 * LEAST_SCORE)
+    assert matches([word, near, far], QUERY) == [word, near]
+
+
+def test_beside_what_has_all_words_others_must_be_near() -> None:
+    word, neighbour, linked = placed(1, 0.5, 1.0, text=1.0), placed(2, 0.9), placed(3, 0.3, graph=0.5)
+    near, some = placed(4, 0.1, vector=NEAR), placed(5, 0.1, text=0.1)
+    far = placed(6, 0.4, vector=NEAR - 0.01)
+    assert matches([neighbour, word, linked, far, near, some], QUERY) == [word, linked, near, some]
+
+
+def test_what_supersedes_a_match_is_kept_with_it() -> None:
+    newest, newer = placed(3, 0.0, vector=0.1), placed(2, 0.0, vector=0.1)
+    newer, old = replaced(newer, by=3), replaced(placed(1, 0.5, 1.0, text=1.0), by=2)
+    assert matches([newest, newer, old], QUERY) == [newest, newer, old]
+
+
+def replaced(old: Hit, by: int) -> Hit:
+    return replace(old, repute=Repute(Trust.HIGH, superseded_by=(by,)))
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "~/.ssh/id_rsa", "C:\\Windows", " src/main.rs "])

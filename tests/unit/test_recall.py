@@ -59,6 +59,15 @@ async def test_a_second_look_finds_what_is_like_the_first_answers(database: Data
     assert far in await found(mind_of(database, asked), project, "ledger")
 
 
+async def test_what_has_the_searched_word_comes_first(database: Database, project: Project) -> None:
+    """Its neighbours in the session raise the score of a memory without the word."""
+    texts = ["The rate limit is 30.", "No unwrap in library code.", "Tokens expire daily.", "Dates are UTC."]
+    given: Given = [(text, [1, at / 10]) for at, text in enumerate(texts)]
+    worded = (await filled(database, project, given))[1]
+    ctx = mind_of(database, [1.0, -0.5], fusion_alpha=0.9)
+    assert (await found(ctx, project, "unwrap", 1)) == [worded]
+
+
 async def test_what_is_linked_with_a_hit_is_found_with_it(database: Database, project: Project) -> None:
     cause, effect, other = await filled(
         database,
