@@ -101,7 +101,7 @@ _FIRM = re.compile(
     r"|(?<!no )(?:está|tá) mal|sbagliato|errado)(?!\w)",
     re.IGNORECASE,
 )
-"""A rejection of what was done, whatever follows: "that's not" (right)."""
+"""A rejection of what was done, with or without more words: "that's not" (right)."""
 
 _CLOSES = re.compile(
     r"\W*(?:(?:that|this|it)(?:'?s| is| was)? (?:it|all|everything|enough|fine|ok(?:ay)?)|all|enough|later"
@@ -216,7 +216,7 @@ _POINTS = re.compile(
     r"\W*(?:that|this|these|those|your|diese\w*|deine?n?|cette|ces?|ton|ta|tes|es[ae]s?|tus?|ess[ae]s?)\b",
     re.IGNORECASE,
 )
-"""Words that point at the work before, whatever it is called: "undo that refactoring"."""
+"""Words that point at the work before, under any name: "undo that refactoring"."""
 
 _COUNT_NOTHING = frozenset(
     map(

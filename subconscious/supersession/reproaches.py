@@ -106,7 +106,7 @@ async def _rules(ctx: RecallContext, project_id: str) -> list[Memory]:
 
 
 async def _meant(ctx: RecallContext, about: str, rules: Sequence[Memory]) -> Memory | None:
-    """Return the one rule that a reproach is about: it says the same, or shares the words that tell rules apart."""
+    """Return the one rule that a reproach is about: it has the same meaning, or shares the words that tell rules apart."""
     shared = await asyncio.to_thread(_shared, about, [bare(rule.content) for rule in rules])
     near = sorted(shared, key=lambda place: -len(shared[place]))[:NEAREST]
     relations = await ctx.relate(about, [bare(rules[place].content) for place in near])
