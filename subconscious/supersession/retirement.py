@@ -374,7 +374,7 @@ class _Search:
 
 
 _OPEN_END = re.compile(
-    r"(?:\?|\.{2,}|\u2026|[-\u2013\u2014])\W*$"
+    r"(?<!\W)(?=\W+$)\W*(?:\?|\.{2}|\u2026|[-\u2013\u2014])"
     r"|^(?:(?:and|und|et|y|e|so|ok|btw|also|oh|hm+)\W+)*(?:(?:can|could|should|shall|would|do|did) (?:we|you|i|u)|what if|how about"
     r"|(?:k\u00f6nn\w+|soll\w*|kannst) (?:wir|du|ich)|on (?:peut|pourrait)|tu peux|podemos|puedes|podr\w+|pode(?:mos)?)\b",
     re.IGNORECASE,

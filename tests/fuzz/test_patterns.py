@@ -24,6 +24,7 @@ from subconscious.redaction import (
 )
 from subconscious.redaction.plausible import looks_secret
 from subconscious.redaction.rule import WINDOW
+from subconscious.supersession import retirement
 from subconscious.text.examined import FIRST, LAST, LONGEST_LINE, LONGEST_WORD, examined_text
 from subconscious.transcripts.speech import typed
 
@@ -64,8 +65,9 @@ def test_patterns_are_found_wherever_they_stand() -> None:
         (lambda text: message(text), "git commit " * 270),
         (typed, "<tick>" * 150_000),
         (typed, "<tick></tick>" * 80_000),
+        (retirement._OPEN_END.search, f"see {'.' * 2_000}x"),
     ],
-    ids=["capitals", "brackets", "commits", "unclosed", "closed"],
+    ids=["capitals", "brackets", "commits", "unclosed", "closed", "dots"],
 )
 def test_what_once_took_seconds_or_for_ever(call, text: str) -> None:  # type: ignore[no-untyped-def]
     began = process_time()
