@@ -11,7 +11,7 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic, time
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.context.priority import QUIET, Busy, aside
 from subconscious.domain.errors import NotFoundError
-from subconscious.domain.model import Link, Memory, Origin
+from subconscious.domain.model import Link, Memory
 from subconscious.domain.observed import is_observed
 from subconscious.embeddings.embedder import FALLBACK, NONE, model_of
 from subconscious.links import gate, model_review
@@ -238,14 +238,6 @@ async def _keep(
     return kept
 
 
-def _was_imported_late(one: Memory, other: Memory) -> bool:
-    """Whether the user stated both, and the earlier statement was stored later: it is from an imported session."""
-    typed = one.origin is Origin.USER and other.origin is Origin.USER
-    return (
-        typed and (one.said_at < other.said_at) == (one.created_at > other.created_at) and one.said_at != other.said_at
-    )
-
-
 async def _existing(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
     """Return, by id, the memories that still exist in the running transaction."""
     found: dict[int, Memory] = {}
@@ -262,8 +254,5 @@ async def _add(
     if not status:
         return None
     confidence = round(found.confidence, 4)
-    if found.type == "CONTRADICTS" and _was_imported_late(source, target):
-        found = replace(found, type="SUPERSEDES")
-        source, target = sorted((source, target), key=lambda memory: -memory.said_at)
     link = Link(0, source.id, target.id, found.type, status, confidence, RULES, found.evidence, time())
     return await links.add(tx, link, "daemon", act)
