@@ -75,10 +75,16 @@ def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
 
 
 def _negates(new: Claim, old: Claim) -> bool:
-    """Whether one statement asserts what the other negates, in nearly the same words."""
+    """Whether one statement asserts what the other negates, in nearly the same words.
+
+    If both have words that the other lacks, they may be about two things: "mock it in unit tests", "never mock it in
+    browser tests".
+    """
     if new.negative == old.negative or new.numbers != old.numbers:
         return False
     mine, its = ({word for word in one.words if word not in _POLAR} for one in (new, old))
+    if mine - its and its - mine:
+        return False
     shared = mine & its
     return len(shared) >= 1 and len(shared) >= ENOUGH * max(len(mine), len(its)) and not new.names ^ old.names
 

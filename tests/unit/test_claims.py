@@ -26,6 +26,7 @@ REPLACED = [
     ("Config files are YAML.", "config files are toml, not yaml"),
     ("the retention is 30 days", "retention is 90 days now"),
     ("Wir nutzen Jenkins für die Builds.", "Wir nutzen jetzt CircleCI für die Builds."),
+    ("put the types in a separate file", "don't put types in separate files"),
     ("Los despliegues son los lunes.", "los despliegues son los martes"),
 ]
 KEPT_APART = [
@@ -57,6 +58,8 @@ KEPT_APART = [
     ("Version 1 of the API is frozen.", "Version 2 of the API is open."),
     ("Standup is on Monday at 9.", "The retro is on Friday at 15."),
     ("The German shop shows prices with VAT.", "The Swiss shop shows prices without VAT."),
+    ("don't mock the db in integration tests", "mock the db in unit tests"),
+    ("Write docs for public functions in the api.", "don't write docs for private functions in the api"),
     ("rev a boards run at 48 MHz", "rev b boards run at 64 MHz"),
 ]
 
