@@ -95,12 +95,12 @@ async def related(
 async def _overtaken_by(ctx: RecallContext, candidate: Candidate, near: Sequence[tuple[Memory, float]]) -> int | None:
     """Return the memory that was said after an imported statement and replaces it; None if there is none.
 
-    A possible replacement counts too: an import must not make an old statement the current one.
+    A possible replacement doesn't count, as it would only be asked about if the two had come in order of time.
     """
-    for memory, cosine in near if ctx.settings.links else ():
+    for memory, _ in near if ctx.settings.links else ():
         if memory.said_at > candidate.time:
             (found,) = await ctx.relate(bare(memory.content), [bare(candidate.content)]) or [Relation.NEITHER]
-            if found in REPLACING or (found is Relation.MAY_REPLACE and cosine >= OF_ONE_SUBJECT):
+            if found in REPLACING:
                 return memory.id
     return None
 

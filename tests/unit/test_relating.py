@@ -137,15 +137,17 @@ def replacing(ctx: RecallContext, later: str, answer: Relation = Relation.REPLAC
     return replace(ctx, relate=relate)
 
 
-@pytest.mark.parametrize("answer", [Relation.REPLACES, Relation.MAY_REPLACE])
-async def test_an_imported_statement_is_superseded_by_what_was_said_later(
-    database: Database, project: Project, answer: Relation
+@pytest.mark.parametrize(
+    ("answer", "replaced"), [(Relation.REPLACES, True), (Relation.ENDS, True), (Relation.MAY_REPLACE, False)]
+)
+async def test_an_imported_statement_is_superseded_if_what_was_said_later_surely_replaces_it(
+    database: Database, project: Project, answer: Relation, replaced: bool
 ) -> None:
     current = await store(database, project, NEW, origin=Origin.USER, said_at=LATER)
     ctx = replacing(mind_of(database, [current], Relation.NEITHER), NEW, answer)
     imported = await learn(ctx, project, said(OLD), SURE)
     assert imported is not None
-    assert await links.superseded(database, [current, imported], project.id) == {imported}
+    assert await links.superseded(database, [current, imported], project.id) == ({imported} if replaced else set())
     assert await takeovers.next_question(database, project.id) is None
 
 
@@ -162,6 +164,22 @@ async def test_words_alone_show_that_an_imported_statement_was_replaced(database
     imported = await learn(ctx, project, said("cache ttl is 5 minutes"), SURE)
     assert imported is not None
     assert await links.superseded(database, [current, imported], project.id) == {imported}
+
+
+@pytest.mark.parametrize(
+    ("early", "late"),
+    [
+        ("don't mock the db in integration tests", "mock the db in unit tests"),
+        ("never mock the db in the integration tests", "in unit tests the db is always mocked"),
+    ],
+)
+async def test_an_imported_statement_about_another_thing_holds(
+    database: Database, project: Project, early: str, late: str
+) -> None:
+    current = await store(database, project, late, origin=Origin.USER, said_at=LATER)
+    imported = await learn(mind_of(database, [], Relation.NEITHER), project, said(early), SURE)
+    assert imported is not None
+    assert not await links.superseded(database, [current, imported], project.id)
 
 
 async def test_an_imported_repetition_keeps_the_later_statement_in_force(database: Database, project: Project) -> None:
