@@ -411,7 +411,7 @@ def _vouched(rows: Sequence[PlannedNote]) -> bool:
     print(f"\n{notes} may contain other people's words, so the imported statements wait for your review.")
     print("If you vouch for them, new notes are stored as your words, and edited notes change the exported memories.")
     if number["foreign"]:
-        print("Notes from another store's export become memories with the origin, status and links that they name.")
+        print("Notes exported from another store become memories with the origin, status and links recorded in them.")
     elsewhere = Counter(_place(row) for row in rows if row["state"] in UNSIGNED and row["project"])
     for place, count in elsewhere.items():
         print(screen.wrapped(f"{count} of them {'belongs' if count == 1 else 'belong'} to {place}."))

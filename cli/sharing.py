@@ -74,7 +74,8 @@ def share(options: Namespace) -> int:
 def unshare(options: Namespace) -> int:
     """Stop sharing memories."""
     if not options.ids and not options.rule:
-        raise RequestError("no memories are named", "run `subconscious unshare ID`, or add --rule NAME")
+        remedy = "name memories (`subconscious unshare ID`) or a rule (`subconscious unshare --rule NAME`)"
+        raise RequestError("no memories are named", remedy)
     return _choose("unshare", options)
 
 

@@ -81,8 +81,8 @@ def leave(options: Namespace) -> int:
         screen.as_json(found)
     else:
         print(
-            "This project no longer exchanges memories. What it shared is still on the server. To remove it there,"
-            " join again, unshare or purge it, and run `subconscious team sync` before you leave."
+            "This project no longer exchanges memories. What it shared is still on the server. To remove it there:"
+            " join again, then unshare or purge it, then run `subconscious team sync`, and only then leave."
         )
     return 0
 

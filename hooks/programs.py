@@ -1,4 +1,4 @@
-"""Finds folders of programs that only this user and root can have written, for processes started by a hook.
+"""Finds program folders to which only this user and root may write, for processes that a hook starts.
 
 The same rules as in ``subconscious/system/programs.py`` and ``ownership.py``: hooks can't import the library, and they
 run on older Pythons. A test compares the results of both.

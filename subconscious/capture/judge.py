@@ -222,7 +222,7 @@ class Model:
 
 
 def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
-    """Return the probability and kind of each sentence. CPU-bound: run it in a thread.
+    """Return, for each sentence, the probability that it is worth storing, and its kind. CPU-bound: run it in a thread.
 
     If the embedder fails, the remaining sentences are left out.
     """

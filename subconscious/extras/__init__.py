@@ -32,7 +32,7 @@ class Extra:
 
     @property
     def packages(self) -> str:
-        """The arguments with which pip installs the packages outside of the plugin's own environment."""
+        """The arguments for pip to install the packages into another environment than the plugin's own."""
         return " ".join(self.modules)
 
 

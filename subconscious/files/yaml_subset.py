@@ -104,7 +104,7 @@ def _scalar(text: str, number: int) -> Scalar:
             raise FrontMatterError(f"line {number}: a quotation mark is missing")
         return text[1:-1].replace("''", "'")
     if text.startswith(_FORBIDDEN) or text.startswith("["):
-        raise FrontMatterError(f"line {number}: only plain values and lists of them are read")
+        raise FrontMatterError(f"line {number}: use only plain values and lists of plain values")
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if _NUMBER.fullmatch(text):

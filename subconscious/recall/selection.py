@@ -40,10 +40,11 @@ _PATH = re.compile(r"\S*[/\\]\S*")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to select: number of hits, minimum relevance, and the relevance from which promoted knowledge comes first.
+    """What to select: number of hits, minimum relevance, and the relevance from which promoted memories come first.
 
-    If ``alone`` is true and promoted knowledge is relevant, nothing else is returned. If ``summed`` is true, summaries
-    replace the memories that they summarise. ``mode`` is the search mode, ``tokens`` the maximum length of the result.
+    If ``alone`` is true and promoted memories (proven in several sessions) are relevant, nothing else is returned. If
+    ``summed`` is true, summaries replace the memories that they summarise. ``mode`` is the search mode, ``tokens`` the
+    maximum length of the result.
     """
 
     hits: int = 1000

@@ -139,7 +139,7 @@ def text_around(text: str, quote: str, width: int = EXCERPT_CHARACTERS) -> str:
 async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> bool:
     """Store the memory of an approved capture; if an equal memory exists, count a repetition of that memory instead.
 
-    Returns whether an unconfirmed memory was confirmed; such a memory already has a vector.
+    Returns whether the capture was an unconfirmed memory, which is now confirmed; it is embedded already.
     """
     capture = await captures.require(tx, capture_id)
     if capture["status"] not in APPROVABLE:

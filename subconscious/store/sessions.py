@@ -180,9 +180,9 @@ class ModelStory:
 
 
 async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: ModelStory, sketch: str, by: str) -> None:
-    """Store a model's story, unless the session was purged, rolled back or continued since the request.
+    """Store a model's account of a session, unless the session was purged, rolled back or continued since the request.
 
-    Each of these changes the facts (``sketch``) that the story was made from, or clears the hand-over.
+    Each of these changes the record (``sketch``) from which the account was made, or deletes the hand-over.
     """
     rows = list(
         await tx.execute_fetchall(

@@ -93,7 +93,7 @@ def decided(seen: Compared, scores: Scores, encoded: float = 0.0) -> Relation:
 
 
 def scores(seen: Compared, encoded: Sequence[float]) -> Scores:
-    """Return the scores of a pair, computed by the small models."""
+    """Return how likely a new statement repeats, replaces or ends an old one, from their features."""
     import numpy  # not at the top of the module: it would delay the start by a tenth of a second
 
     found = numpy.array(features(seen, encoded), numpy.float32)

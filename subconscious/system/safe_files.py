@@ -220,7 +220,7 @@ def _require_regular(name: str, status: os.stat_result) -> None:
         kind = next((what for matches, what in _KINDS if matches(status.st_mode)), "of no known kind")
         raise NotRegularError(errno.EINVAL, f"{kind}, not a regular file", name)
     if status.st_dev in _kernel_devices():
-        raise NotRegularError(errno.EINVAL, "a file of the kernel, not a regular file", name)
+        raise NotRegularError(errno.EINVAL, "a file of the kernel (as in /proc), not a regular file", name)
 
 
 @cache

@@ -58,7 +58,7 @@ class Source(Enum):
 class Utterance:
     """Words, their source, and the offset of their line.
 
-    ``of_summary``: the words summarize earlier lines of the same file; the assistant wrote them for the client.
+    ``of_summary``: the words are a summary of earlier lines of the file, made when the conversation was compacted.
     """
 
     source: Source

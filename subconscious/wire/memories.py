@@ -197,7 +197,7 @@ class ShowResult(TypedDict):
 
 
 class CorrectResult(TypedDict):
-    """Response to ``correct``: the corrected memory, the memory that replaces it, and the id of the change."""
+    """Response to ``correct``: the old memory, the memory that replaces it, and the id of the change."""
 
     memory: Memory
     replacement: Memory | None

@@ -270,7 +270,7 @@ def test_hostile_files_get_a_line_each_and_the_rest_is_read(out: Path, tmp_path:
         "fifo.md": "it is a FIFO, not a regular file",
         "latin.md": "it is not UTF-8 text",
         "binary.md": "it is not text",
-        "bomb.md": "line 2: only plain values and lists of them are read",
+        "bomb.md": "line 2: use only plain values and lists of plain values",
         "half.md": "its front matter has no closing line of dashes; the file may be incomplete",
         "huge.md": "it is larger than 1 MB",
     }

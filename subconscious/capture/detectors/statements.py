@@ -1,8 +1,8 @@
 """Finds narrow statements: a single point, or a sentence with the sentences that it depends on.
 
 ``findings`` packs as many points as fit into one passage. Here each point is a separate statement, with the names that
-it needs and without its speaker ("I found that"), so that the model scores one claim at a time. Both versions of a text
-are scored; if the session's limit excludes one of them, the version with the higher score is kept.
+it needs and without its speaker ("I found that"), so that the model scores one claim at a time. The passage and its
+points are all scored; if the session's limit leaves room for only some of them, those with higher scores are kept.
 """
 
 from __future__ import annotations

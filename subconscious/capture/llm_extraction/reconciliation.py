@@ -1,7 +1,8 @@
 """The second look: after a session, a model reviews the session's captures, and compares them with stored memories.
 
-The second look replaces a person's review. Rejected candidates are discarded with the reason, those that pass get the
-gate's original decision, and all others wait for a person. In the request, a candidate is called a note.
+The second look takes over most of a person's review. Candidates that the model rejects are discarded with its reason.
+Candidates that it accepts get the decision that was made from their confidence. The others wait for a person. In the
+request, a candidate is called a note.
 """
 
 from __future__ import annotations
