@@ -151,7 +151,7 @@ class App:
         )
 
     async def calibrate(self) -> None:
-        """Compute the calibration of confidences from all review decisions, at the daemon's start and after each one."""
+        """Compute the calibration of confidences from all review decisions: at the daemon's start, after each one."""
         self.calibration = await calibrate(self.database, self.config.current)
 
     def adopt(self, options: Mapping[str, str]) -> None:
