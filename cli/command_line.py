@@ -147,7 +147,7 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 
 
 def _other_name(typed: str, known: Collection[str]) -> str:
-    """Return a hint for a word that other programs use for one of these commands; else ""."""
+    """Return a "did you mean" hint for a word that other programs use for a command; "" if there is none."""
     name = OTHER_NAMES.get(typed, "")
     return f"; did you mean {name}?" if name in known else ""
 
@@ -166,7 +166,7 @@ OTHER_NAMES = {
     }.items()
     for other in others.split()
 }
-"""Words that other programs use for commands, with the names of the commands here."""
+"""Maps words that other programs use for commands to the names of this program's commands."""
 
 
 def _option_named(typed: str, known: Mapping[str, argparse.ArgumentParser]) -> str:

@@ -421,10 +421,10 @@ def _vouched(rows: Sequence[PlannedNote]) -> bool:
 def send_items(
     items: Sequence[Item], folder: str, progress: Progress, *, vouched: bool, assigned: bool = False
 ) -> tuple[list[ImportedNote], int]:
-    """Import notes, then the links between them; return the result of each note, and the event that undoes them all.
+    """Import notes, then their links; return the result of each note, and the id of the event that undoes them all.
 
-    All requests share one ``act``: an undo of the links alone would bring superseded memories back. The event is 0 if
-    nothing was changed.
+    All requests share one ``act``, so that they are undone together: an undo of the links alone would bring superseded
+    memories back. The event id is 0 if nothing was changed.
     """
     require_person("import")
     results: list[ImportedNote] = []
@@ -460,7 +460,7 @@ def _linked(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def print_undo(event: int) -> None:
-    """Print the command that undoes an import as a whole; nothing if it changed nothing (``event`` is 0)."""
+    """Print the command that undoes a whole import; print nothing if the import changed nothing (``event`` is 0)."""
     if event:
         print(f"To undo this import: subconscious undo --event {event}")
 

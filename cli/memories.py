@@ -40,7 +40,7 @@ TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """Notes that are shown with memories of less than normal trust."""
 
 ON_BRANCH = "on branch "
-"""The beginning of a mark of a memory that was stated on another branch."""
+"""The prefix of the mark of a memory that was stated on another branch."""
 
 PAUSED = "paused: sessions did not use it"
 """The mark of a memory that new sessions do not start with any more."""
@@ -275,7 +275,7 @@ def show(options: Namespace) -> None:
 
 
 def _priority(priority: float, why: WhySurfacedResult) -> str:
-    """Return a memory's priority, and what it comes from: uses in sessions, and repetitions by the user."""
+    """Return a memory's priority, with how many sessions used the memory, and in how many the user repeated it."""
     responses = why.get("responses")
     if not priority or responses is None:  # an older daemon does not send them
         return f"{priority:+.2f}" if priority else ""
@@ -295,7 +295,7 @@ def _warnings(answer: ShowResult) -> str:
 
 
 def _branches(answer: ShowResult) -> str:
-    """Return the note that a memory was stated on another branch, which is no reason to doubt it."""
+    """Return the other branch on which a memory was stated, or "": a note, not a reason to doubt the memory."""
     return screen.listed([mark.removeprefix(ON_BRANCH) for mark in answer["marks"] if mark.startswith(ON_BRANCH)])
 
 

@@ -190,7 +190,7 @@ def question(open_question: OpenQuestion | None) -> str:
 
 
 def _paused(number: int) -> str:
-    """Return how many memories new sessions no longer start with, and what to do about it."""
+    """Return how many memories new sessions no longer start with, and how to bring one back."""
     if not number:
         return ""
     known = screen.counted(number, "memory that sessions did not use is", "memories that sessions did not use are")

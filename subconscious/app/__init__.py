@@ -72,7 +72,7 @@ class Worktrees:
         self._examined[project_id, branch] = (commit, pairs[False])
 
     def record_renames(self, branch: str, named: Mapping[int, bool]) -> None:
-        """Record, by memory id, whether ``branch`` has had the name by which the memory calls its branch."""
+        """Record, by memory id, whether ``branch`` formerly had the branch name in the memory's text."""
         others = frozenset((number, branch) for number in named)
         renamed = frozenset((number, branch) for number, is_former in named.items() if is_former)
         self.known = replace(self.known, renamed=(self.known.renamed - others) | renamed)

@@ -123,9 +123,9 @@ async def record_prompt(app: App, entry: Entry) -> None:
 
 
 async def record_spooled_prompt(app: App, entry: Entry, mark: str) -> None:
-    """Record a prompt that was spooled while no daemon was running, by the digest of its stored text.
+    """Record a prompt that was spooled while no daemon was running, as the digest of its cleaned text.
 
-    ``mark`` is ``EARLY`` or ``UNHEARD``; the second attests nothing, and only explains why a statement waits.
+    ``mark`` is ``EARLY`` or ``UNHEARD``; ``UNHEARD`` attests nothing, and only explains why a statement waits.
     """
     if not entry.payload.prompt_id or not app.recall_context(entry.options).settings.capture:
         return

@@ -24,10 +24,10 @@ UNTYPED = "nothing confirms that you typed it: no hook of Claude Code reported t
 """The reason of a capture that waits for review because no hook of the client reported its prompt."""
 
 WITH_REFUSAL = "typed while refusing a tool or a plan, which Claude Code reports to no hook, so nothing confirms it"
-"""The reason if the transcript has the words in the result of a tool call."""
+"""The reason for review if the transcript has the user's words in the result of a tool call."""
 
 UNHEARD_PROMPT = "typed while the daemon was not running, so nothing confirms that you typed it"
-"""The reason if a spool entry of the time without a daemon has the same prompt."""
+"""The reason for review if the same prompt was spooled while no daemon was running."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
@@ -94,7 +94,7 @@ def waiting(judged: Sequence[Judged], doubtful: Mapping[str, str]) -> list[Judge
 
 
 async def reasons(app: App, session_id: str, turns: Sequence[Turn], doubtful: Collection[str]) -> dict[str, str]:
-    """Return, by the id of each doubtful turn, why no hook reported it, as far as that is known."""
+    """Return, by turn id, why no hook reported each doubtful turn; a general reason if the cause is unknown."""
     unheard = await _texts(app, UNHEARD, session_id) if doubtful else set()
     return {turn.id: _reason(turn, unheard) for turn in turns if turn.id in doubtful}
 

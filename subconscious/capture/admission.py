@@ -170,9 +170,9 @@ async def admit_memory(
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Supersede earlier statements, including those of this batch, that a new statement of the user contradicts.
+    """Supersede the earlier statements, including those of this batch, that a new statement of the user contradicts.
 
-    A statement of an imported session may itself be superseded, by a later one that was stored before.
+    A statement from an imported session may itself be superseded, by a later statement that is already stored.
     """
     if origin is not Origin.USER:
         return

@@ -101,7 +101,7 @@ def _weighed(
 
 
 def _without_undue(memory: Memory, commands: Sequence[tuple[float, str]], ran: usage.Said) -> usage.Said:
-    """Return what was run (``ran``), or only some of ``commands`` if the memory names others without telling to run them."""
+    """Return ``ran``, or the words of ``commands`` without those that the memory names but does not tell to run."""
     undue = {command for _, command in commands if run_commands.is_undue(memory, command)}
     return usage.Said(one for one in commands if one[1] not in undue) if undue else ran
 

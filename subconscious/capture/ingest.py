@@ -112,7 +112,7 @@ async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool
 class _Found:
     """The results of examining a batch, before they are stored: candidates, retired memories, repetitions, failures.
 
-    ``reminded`` are the rules of which the user's reproaches remind.
+    ``reminded`` are the rules that the user's reproaches refer to.
     """
 
     judged: list[Judged]
@@ -164,7 +164,7 @@ async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, tu
 async def _store_effects(
     ctx: RecallContext, tx: aiosqlite.Connection, source: Source, batch: Batch, found: _Found, kept: list[Memory]
 ) -> None:
-    """Store what a batch changes besides its captures: retired and repeated memories, the session's summary, prompts."""
+    """Store what a batch changes except its captures: retired and repeated memories, the session's summary, prompts."""
     reading = batch.reading
     no_longer = {*(one.memory for one in found.ended.retired), *chain.from_iterable(found.repeats.replaced.values())}
     await reproaches.count(tx, found.reminded, source.session_id, no_longer)

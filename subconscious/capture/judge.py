@@ -67,8 +67,8 @@ _YES = re.compile(r"\W*(?:yes|yep|yeah|ok(?:ay)?|sure|right|ja|oui|s[i\u00ed]|si
 class Spoken:
     """A typed sentence with its context: the other sentences of its message, and the assistant's text before it.
 
-    ``reworded`` is judged in place of the sentence: with the text of the option that it picks by number, or without
-    "on this branch". ``branch`` is the branch that the sentence is for, "" if it is for all.
+    ``reworded`` is judged instead of the sentence. It has the text of the option that the sentence picks by number, or
+    leaves out "on this branch". ``branch`` is the only branch for which the sentence holds; "" means all branches.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Spoken:
 
     @property
     def meant(self) -> str:
-        """The text to judge."""
+        """The text to judge: ``reworded`` if there is one, else the sentence itself."""
         return self.reworded or self.text
 
 

@@ -33,20 +33,20 @@ _OUTDATED = re.compile(
     r"\s*(?::|-\s|\u2013|\u2014)",
     re.IGNORECASE,
 )
-"""The beginning of a line that says what does not hold, or does not hold yet."""
+"""The beginning of a line about something that does not hold, or does not hold yet."""
 _FORBIDDEN = re.compile(
     r"\b(?:never|don'?t'?s?|do not|not|avoid|forbidden|banned|no-?gos?|nie|niemals|nicht|verboten|vermeiden|jamais"
     r"|\u00e0 \u00e9viter|ne pas|interdit\w*|nunca|evitar|prohibid\w+|proibid\w+)\b",
     re.IGNORECASE,
 )
-"""Words of headings of lists of what must not be done."""
+"""Words in the headings of lists of what must not be done."""
 LONGEST_TITLE = 5
-"""The most words of such a heading."""
+"""The maximum number of words of a heading that forbids what is listed under it."""
 _LIMITED = re.compile(
     r"(?:in|on|at|for|if|when|before|during|unless|until|inside|f\u00fcr|bei|im|wenn|vor|bis|pour|dans|si|en|para|no|na)\b",
     re.IGNORECASE,
 )
-"""The first word of a line that limits the items after it to a place or an occasion: "For the mobile app:"."""
+"""The first word of a line that limits the items after it to a place or a situation: "For the mobile app:"."""
 _EMPHASIS = re.compile(r"`|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
 _WORD = re.compile(r"\w{2,}")
@@ -70,7 +70,7 @@ _DEMAND = re.compile(
     r"|until|till|bis|jusqu\w+|hasta|at\u00e9)\b|\d",
     re.IGNORECASE,
 )
-"""Words that demand, limit or end something, and numbers: a clause with one of them is more than a reason."""
+"""Words that demand, limit or end something, and numbers: a clause with one of them states more than a reason."""
 _REJECTED = re.compile(
     r"\b(?:over|instead of|rather than|as opposed to"
     r"|statt|anstatt|anstelle|nicht|keine?[nmrs]?|nie|niemals|pas|jamais|au lieu"
@@ -169,9 +169,9 @@ def statements(text: str) -> Iterator[str]:
 
 
 def _in_force(text: str) -> Iterator[str]:
-    """Yield the paragraphs that say by themselves what holds.
+    """Yield the paragraphs that say, without their context, what holds.
 
-    Left out are items that are to be done or outdated, or whose heading or first line forbids or limits them: "Never".
+    Tasks and outdated items are skipped, and items that a heading or the line above them forbids or limits: "Never".
     """
     heading = lead = ""
     for mark, paragraph in _paragraphs(text):
@@ -191,9 +191,9 @@ def _forbids_all(title: str) -> bool:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield paragraphs, each joined to one line, with the mark of a list item, heading or quotation before it, or "".
+    """Yield pairs of a mark and a paragraph in one line. The mark begins a list item, heading or quotation, or is "".
 
-    Empty lines, list items, headings and quotations separate them.
+    Empty lines, list items, headings and quotations separate paragraphs.
     """
     mark, paragraph, fenced = "", "", False
     for line in text.splitlines():

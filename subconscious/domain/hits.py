@@ -26,8 +26,8 @@ class Hit:
     """A memory found by a search, with its scores and the rating by each search engine.
 
     ``relevance`` (0 to 1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0 to
-    1) only compares the hits of one query. ``share`` (0 to 1) of the query's terms are in the memory. ``priority`` (0
-    to 1) depends on whether sessions used the memory. ``repute`` (its reliability) is None if it was not looked up.
+    1) only compares the hits of one query. ``share`` (0 to 1) says how many of the query's terms the memory contains.
+    ``priority`` (0 to 1) depends on uses of the memory. ``repute`` (its reliability) is None if it was not looked up.
     """
 
     memory: Memory

@@ -51,9 +51,9 @@ _WRONG_MANAGER = re.compile(
     r"|(?:\S+ ){0,4}(?:can only install with|requires) an existing (?:package-lock\.json|lock-?file)\b"
     r"|(?:Unsupported|Unknown|Missing|No) lock-?file\b|Lock-?file (?:is missing|not found)\b))"
 )
-"""Errors with which a package manager says that the project uses another one, or has no lock file that it can read.
+"""Errors of a package manager if the project uses another one, or if it finds no lock file that it can read.
 
-Their prefix, in this case of letters, sets them apart from what a project's own code prints ("Error: No lockfile").
+Their prefix is case-sensitive. It distinguishes them from what a project's own code prints ("Error: No lockfile").
 """
 
 
@@ -80,7 +80,7 @@ def of_the_call(output: str) -> bool:
 
 
 def of_the_manager(output: str, failed: str, other: str) -> bool:
-    """Whether an error says that the package manager ``failed`` is the wrong one; a third one must not be named."""
+    """Whether an error says that ``failed`` is the wrong package manager, and names ``other`` if it names any."""
     lines = _ends(output)
     named = PACKAGE_MANAGERS.intersection(re.findall(r"[a-z]+", " ".join(lines))) - {failed}
     return any(map(_WRONG_MANAGER.match, lines)) and (not named or other in named)

@@ -89,7 +89,7 @@ class _Pair:
     def variant(self) -> Observation | None:
         """Return the failure with its way out if a variant of the call worked; else None.
 
-        The failure must be a usage error, or one of a package manager that another one should have been used for.
+        The failure must be a usage error, or an error that says that the project uses another package manager.
         """
         swapped = self._other_manager()
         if not of_the_call(self.found.run.error) and not swapped:
@@ -110,9 +110,9 @@ class _Pair:
         )
 
     def _other_manager(self) -> str:
-        """Return "npm to pnpm" if the right package manager ran the same script at once; "" for anything else.
+        """Return "npm to pnpm" if the right package manager ran the same script directly afterwards; "" otherwise.
 
-        Nothing else may have been done in between, because that may be what helped.
+        No other command may have run in between, because it might be what helped.
         """
         old, new = self.failed, self.worked
         alone = self.direct and only(self.run.command) is not None and not new.masked
@@ -216,9 +216,9 @@ def _renamed(old: Command, new: Command) -> str:
 
 
 def _script(command: Command) -> list[str]:
-    """Return the script that a package manager runs, with its arguments; nothing for other commands.
+    """Return the script that a package manager runs, with its arguments; an empty list for other commands.
 
-    "run" may be left out, but not of bun, which has commands of its own that are named like scripts.
+    "run" may be left out, except with bun: commands of bun itself may have the same names as scripts.
     """
     words = [word for word in command.words[1:] if word != "--"]
     run = words[:1] == ["run"]

@@ -26,9 +26,9 @@ class FilesArgs(Args):
 
     ``notes`` are the notes to import (`files.reading.Item`). With ``links``, no note is imported; the links,
     corrections and merges between stored memories are restored. With ``assigned``, notes of unknown projects are
-    imported into the project of the request; otherwise they are left out. ``restored`` are the memories that the
-    same import restored from another store's export, by the uids of their records: ``links`` connect only these.
-    Requests with the same ``act`` are one import, and are undone together.
+    imported into the project of the request; otherwise they are left out. ``restored`` maps the uids of records to the
+    memories that the same import restored from another store's export: ``links`` connects only these memories. Requests
+    with the same ``act`` belong to one import, and are undone together.
     """
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)

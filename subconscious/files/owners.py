@@ -31,8 +31,8 @@ async def target_project(database: Database, owner: Owner, here: Project) -> Pro
 def _is_same(one: Project, other: Project) -> bool:
     """Whether two projects are the same repository, or the same folder without Git.
 
-    Repositories made from one template share their first commit. They differ in their remotes and their names. The
-    folder tells nothing about repositories: in containers, many are at the same one.
+    Repositories made from one template share their first commit, but have other remotes and names. The same folder does
+    not mean the same repository: in containers, many repositories have the same path.
     """
     if one.remote == other.remote != "":
         return True
@@ -42,10 +42,10 @@ def _is_same(one: Project, other: Project) -> bool:
 
 
 def _has_same_name(wanted: Project, here: Project) -> bool:
-    """Whether two projects have the same name, and nothing that could tell them apart.
+    """Whether two projects have the same name, and nothing that distinguishes them.
 
-    Nothing may be known yet of the repository of ``here``, if Git was too slow. Its record says that ``wanted`` is a
-    folder without Git, though, if it names neither a remote nor a commit.
+    The repository of ``here`` may still be unknown, because Git was too slow. The record of ``wanted`` is complete: if
+    it has neither a remote nor a commit, ``wanted`` is a folder without Git.
     """
     if (wanted.first_commit and here.first_commit) or _has_two_remotes(wanted, here):
         return False

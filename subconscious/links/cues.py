@@ -279,8 +279,8 @@ def _enough(new: Reading, old: Reading) -> float:
 def _denies(one: Reading, other: Reading) -> bool:
     """Whether ``one`` is negated and ``other`` is not.
 
-    A negated addition (", never on Fridays") counts only if it contains words of ``other``. A statement of who does
-    something ("I deploy, you never do") denies no fact ("we deploy on fly").
+    A negated addition (", never on Fridays") counts only if it contains words of ``other``. A statement about who does
+    something ("I deploy, you never do") does not deny a fact ("we deploy on fly").
     """
     found = _NEGATION.search(one.note.text.casefold())
     if found is None or _NEGATION.search(other.note.text.casefold()):
@@ -305,7 +305,7 @@ _ASKS = re.compile(r"\b(?:i|you|u|claude|must|should|shall|may|always|have to|ne
 
 
 def _asks(text: str) -> bool:
-    """Whether a statement says what somebody has to do, and not only how things are."""
+    """Whether a statement says what somebody has to do, rather than only how things are."""
     begins = (re.match(r"\W*(\w+)", clause) for clause in re.split(r"[.;:,]\s", text))
     return bool(_ASKS.search(text)) or any(word and word[1].casefold() in IMPERATIVES for word in begins)
 

@@ -20,9 +20,9 @@ OWN_NOTE = "an agent's own note"
 class WorktreeState:
     """The current state of the files and branches that memories are bound to.
 
-    ``outdated`` has the files of a memory that have changed since it was stored. ``merged`` are pairs of a memory and a
-    branch that contains the memory's commit, ``apart`` pairs with a branch that does not. Other pairs were not checked.
-    ``renamed`` are pairs of a memory that names its branch, and the name that this branch has now.
+    ``outdated`` maps memory ids to the files that have changed since the memory was stored. ``merged`` has pairs of a
+    memory id and a branch that contains the memory's commit; ``apart`` has pairs with a branch that does not. Other
+    pairs were not checked. ``renamed`` has pairs of a memory id and the new name of the branch that the memory names.
     """
 
     outdated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

@@ -100,7 +100,7 @@ def raised(ctx: RecallContext, query: ParsedQuery, hit: Hit) -> Hit:
 
 
 def with_relevance(terms: QueryTerms, hit: Hit) -> Hit:
-    """Return a hit with its relevance to the query, and the share of the query's terms that it contains."""
+    """Return a hit with its relevance to the query, and the share of the query's terms that its memory contains."""
     memory = hit.memory
     text = f"{memory.content} {memory.rationale} {_tags_and_files(memory)}"
     share = terms.terms_share(text)

@@ -66,7 +66,7 @@ class QueryTerms:
 
 
 def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit], share: float | None = None) -> float:
-    """Return the calibrated relevance, 0 to 1, of a memory's whole text to a query, before any decay.
+    """Return how relevant a memory's whole text is to a query: a calibrated value from 0 to 1, before any decay.
 
     ``share`` is the share of the query's terms that the text contains, if it is known.
     """

@@ -36,7 +36,7 @@ _TELLS = re.compile(
     r"|\b(?:als|nachdem|cuando|quand|quando) .{0,60}\b(?:lief|benutzt\w*|us[oóé]\w?|ejecut[eéó]|lanc[eé]|rodou)\b",
     re.IGNORECASE,
 )
-"""The words before a command if a statement tells of what happened: "it broke when I ran"."""
+"""The words before a command in a statement about what happened, not about what to do: "it broke when I ran"."""
 _RESERVED = re.compile(
     r"\b(?:only|nur|solo|sólo|seul)\b.{0,40}\b(?:may|can|runs?|allowed|darf|dürfen|puede|peut)\b", re.IGNORECASE
 )
@@ -119,7 +119,7 @@ def _named(memory: Memory, line: str) -> Iterator[str]:
 
 @lru_cache(maxsize=200)
 def _plain(text: str) -> tuple[str, str]:
-    """Return a text with single spaces and without "w" for "with", and the same text case-folded."""
+    """Return a text with single spaces and with "with" and "without" spelled out, and the same text case-folded."""
     plain = _WITH.sub("with ", _WITHOUT.sub("without", " ".join(text.split())))
     return plain, plain.casefold()
 

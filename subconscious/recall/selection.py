@@ -30,10 +30,10 @@ FAR_FROM_PATH = 0.4
 """The same threshold for a query that is a path: the short parts of any path are a little similar to most texts."""
 
 NEAR = 0.4
-"""The same threshold if another hit contains all words of the query."""
+"""The cosine below which a text is unrelated if another hit contains all words of the query."""
 
 LEAST_SCORE = 0.4
-"""The share of the best match's score that a hit needs which only a link, a neighbour or the second search led to."""
+"""The minimum score of a hit that was found only through another hit, as a share of the best match's score."""
 
 _PATH = re.compile(r"\S*[/\\]\S*")
 
@@ -62,10 +62,10 @@ EVERYTHING = Selection()
 def matches(hits: Sequence[Hit], query: str) -> list[Hit]:
     """Return the hits that share a word with the query or are similar in meaning.
 
-    Vector search always returns the most similar memory, even if it is unrelated. A hit that was found only through a
-    link, by the second search, which starts from the first hits, or as a neighbour of a hit in its session, is kept if
-    its score is not far below that of the best match. If a hit contains all words of the query, the others must be more
-    similar to the query, and neighbours are left out. What supersedes a hit is kept with it.
+    Vector search always returns the most similar memory, even if it is unrelated. Other hits are found only through a
+    hit: by a link, by the second search, which starts from the first hits, or as a neighbour in its session. They are
+    kept if their score is not far below that of the best match. If a hit contains all words of the query, the others
+    must be more similar to the query, and neighbours are left out. A memory that supersedes a kept hit is kept, too.
     """
     if not any(hit.engines for hit in hits):
         return list(hits)  # listed without a search
@@ -84,7 +84,7 @@ def matches(hits: Sequence[Hit], query: str) -> list[Hit]:
 
 
 def _is_match(hit: Hit, query: str, whole: bool) -> bool:
-    """Whether the query itself found a hit; ``whole`` is whether a hit contains all words of the query."""
+    """Whether the query itself found a hit; ``whole`` means that some hit contains all words of the query."""
     found = {one.engine: one.score for one in hit.engines}
     if "text" in found:
         return True
@@ -95,7 +95,7 @@ def _is_match(hit: Hit, query: str, whole: bool) -> bool:
 
 
 def _is_led_to(hit: Hit, whole: bool) -> bool:
-    """Whether another hit led to a hit: by a link, by the second search, or (unless ``whole``) as its neighbour."""
+    """Whether another hit led to this one: by a link, by the second search, or (unless ``whole``) as a neighbour."""
     return not _has_cosine(hit) if hit.engines else not whole
 
 

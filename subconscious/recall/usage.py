@@ -26,13 +26,13 @@ Without a name, the answer must also have at least FEWEST_WORDS of the memory's 
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+){0,20}%?(?![\w])")
 _CITED = re.compile(r"(?<![\w\])])\[(\d+)\](?!\()|\b[Mm]emory (?:#|no\. ?)?(\d+)\b")
-"""A memory's number as answers cite it: "[12]", "memory #12"."""
+"""A memory's id as answers cite it: "[12]", "memory #12"."""
 
 
 class Said:
-    """The words of dated texts, each with the last time at which a text had it.
+    """The words of dated texts, each with the latest time of a text that contains it.
 
-    So each text is read once, however many memories it is compared with.
+    Each text is read only once, however many memories are compared with it.
     """
 
     def __init__(self, texts: Iterable[tuple[float, str]]) -> None:
@@ -49,20 +49,20 @@ class Said:
             self._cited |= dict.fromkeys((found[1] or found[2] for found in _CITED.finditer(text)), at)
 
     def names(self, among: set[str], since: float = -inf) -> set[str]:
-        """Return the names among ``among`` that a text since then has."""
+        """Return the names in ``among`` that a text from ``since`` or later contains."""
         return {one for one in among if one in self._names and self._names[one] >= since}
 
     def stems(self, among: set[str], since: float = -inf) -> set[str]:
-        """Return the stems among ``among`` of which a text since then has a word."""
+        """Return the stems in ``among`` that belong to a word of a text from ``since`` or later."""
         return {one for one in among if one in self._stems and self._stems[one] >= since}
 
     def cites(self, number: int, since: float = -inf) -> bool:
-        """Whether a text since then names a memory by its number."""
+        """Whether a text from ``since`` or later cites a memory by its id."""
         return str(number) in self._cited and self._cited[str(number)] >= since
 
 
 def used(memory: Memory, asked: Said, answers: Sequence[Said], since: float = -inf) -> str:
-    """Return how answers since then used a memory, or "". Words of the request (``asked``) do not count."""
+    """Return how answers from ``since`` on used a memory, or "". Words of the request (``asked``) do not count."""
     if any(one.cites(memory.id, since) for one in answers):
         return "named by its number"
     own_names, own_words = _named(memory.content), _stems(f"{memory.content} {memory.rationale}")

@@ -150,7 +150,7 @@ def _secret_bare(match: re.Match[str], value: str) -> bool:
 
 
 def _mixed_password(match: re.Match[str], value: str) -> bool:
-    """Whether a value in a sentence is a password. A word and a number after "to" is a host as often ("to web01")."""
+    """Whether a value in a sentence is a password. A word with a number after "to" may be a host ("to web01")."""
     value = value.rstrip(").:}]")
     if _PLACE.search(match[0]) and is_numbered_word(value):
         return False
@@ -241,13 +241,13 @@ def _mixed(match: re.Match[str], value: str) -> bool:
 
 
 def _option(match: re.Match[str], value: str) -> bool:
-    """Whether an option's value is a secret. A word and a number is one only after a password: "--render-pass shadow01"."""
+    """Whether an option's value is a secret. A word with a number must be a password: "--render-pass shadow01"."""
     password = _PASSWORD_OPTION.match(match[0]) is not None
     return looks_secret(value) or (password and is_numbered_word(value.rstrip(",."), digits=2))
 
 
 def _argument(match: re.Match[str], value: str) -> bool:
-    """Whether the word after a statement that sets a password is one."""
+    """Whether the word after a statement that sets a password is the password."""
     del match
     return looks_secret(value) or is_numbered_word(value.rstrip(",."), digits=2)
 

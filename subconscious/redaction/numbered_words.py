@@ -1,8 +1,8 @@
-"""Rules for passwords that are a word and a number ("Tulpen42"), said beside the name of a password or of a user.
+"""Rules for passwords that are a word and a number ("Tulpen42"), next to a word for a password or a user's name.
 
-Such a value has no signs of its own: file names, versions and tickets look the same. So it must stand directly after
-what names it, with no more between them than what the password is for. Prepositions need a verb of change, because
-hosts are named with them, too ("das Passwort auf web01").
+Nothing about such a value is special: file names, versions and tickets look the same. So it must directly follow the
+word or name; only what the password is for may come in between. After a preposition, a verb of change is also needed,
+because hosts follow prepositions, too ("das Passwort auf web01").
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _VALUE = r"""(?:\\?["'`])?(?P<secret>[^\W\d_]{3,24}+[-_.]?\d{1,4})(?![\w@/(\[=-]
 _NAMED = rf"(?:{NAME}|\bmdp\b|\bpalavra-passe\b)"
 _HINTS = (*HINTS.split(), *PHRASE_HINTS, "mdp", "clave")
 _KEY = r"\bclave\b"
-"""A password in Spanish, or any key: only what is directly after it counts ("la clave del pedido es pedido42")."""
+"""Spanish for "password", but also for any key: only a value directly after it counts, not "clave del pedido ..."."""
 _ASIDE = r"(?:\s{1,3}\([^\n()]{1,40}\))?"
 """What the password is for, in brackets."""
 
 _SIGN = r"""(?:\\?["'`])?\s{0,3}(?::=|=>|[:=\uff1a])\s{0,4}"""
 _SAYS = r"(?:(?:(?:it|that|das|es|ce|sie|\u00e9l)\s)?(?:it['\u2019]?s|is|ist|lautet|c['\u2019]?est|est|es|\u00e9|\u00e8)\s{1,3})"
-"""The beginning of an answer: "it's ..."."""
+"""The beginning of an answer that gives a password: "it's ..."."""
 _CLOSES = r"""(?=["'`]?[ \t]{0,3}(?:[.,;!)\r\n]|\Z))"""
-"""The end of an answer that is only a value."""
+"""The end of an answer that consists only of a password."""
 _ALONE = rf"(?=[^\w\s-]|\s{{1,3}}(?:{LIGHT}|[^\w\s])|[ \t]{{0,4}}(?:\Z|[\r\n]))"
-"""The end of a password's name that belongs to no other noun, unlike in "our password server"."""
+"""What follows a word for a password that is not part of a longer term, such as "our password server"."""
 _AFTER = re.compile(rf"(?i:{AFTER})")
 _SET = re.compile(rf"(?i:\s{{1,3}}{SET_AFTER})")
 _BACK = re.compile(r"(?i:\s{1,3}(?:zur\u00fcck|terug))")
@@ -40,24 +40,24 @@ _PASS = r"\s{0,3}[,;/|]?\s{0,3}\b(?:and\s{1,3})?(?:pass|pw|pwd|mdp)\s{1,3}"
 
 
 def _stated(match: re.Match[str], value: str) -> bool:
-    """Whether the value after "the password is" or "password:" is one; a short number is enough."""
+    """Whether the value after "the password is" or "password:" is a password; a number of one digit is enough."""
     del match
     return is_numbered_word(value)
 
 
 def _beside(match: re.Match[str], value: str) -> bool:
-    """Whether a value beside a name without a verb or a sign is a password: its number has two digits at least."""
+    """Whether a value next to a word for a password, without a verb or sign, is one: its number needs two digits."""
     del match
     return is_numbered_word(value, digits=2)
 
 
 def _changed(match: re.Match[str], value: str) -> bool:
-    """Whether a value after "changed the password to" is its new value."""
+    """Whether a value after "changed the password to" is the new password."""
     return is_numbered_word(value, digits=2) and is_changed(match)
 
 
 def _set(match: re.Match[str], value: str) -> bool:
-    """Whether a value after "Passwort auf" is a new one, not a host: hosts are in lower case, and nothing is set to them."""
+    """Whether a value after "Passwort auf" is the new password: "gesetzt" follows it, or it begins with a capital."""
     after = match.string[match.end() :]
     if not is_numbered_word(value, digits=2) or _BACK.match(after):
         return False
@@ -67,7 +67,7 @@ def _set(match: re.Match[str], value: str) -> bool:
 
 
 def _paired(match: re.Match[str], value: str) -> bool:
-    """Whether a value after a user's name is a password. "eu/prod12" without spaces is rather a path."""
+    """Whether a value after a user's name is a password. "eu/prod12" without spaces is more likely a path."""
     path = re.search(r"\S[/|]$", match.string[: match.start("secret")]) is not None
     return is_numbered_word(value, digits=2) and not (path and value.islower())
 

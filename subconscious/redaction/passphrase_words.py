@@ -92,14 +92,14 @@ NOUNS = _set(
     " fly butterfly dragonfly firefly family lily belly jelly bully holly folly rally ally italy july assembly"
     " table cable fable stable maple vegetable bible syllable"
 )
-"""Words that end like the participles and adverbs with which a statement about a password begins."""
+"""Words that look like the participles and adverbs with which a statement about a password begins, but are nouns."""
 
 ORDINARY = _set(
     "table tables row rows column columns key keys code codes test tests letter letters word words file files path paths"
     " form forms field fields button buttons label labels flag flags team teams script scripts bit bits body bodies"
     " company release session column min max rule rules backup server args mask masked missing salted hidden enter match"
 )
-"""Words of the subject that are in lists of words for passphrases, too."""
+"""Words about passwords and programs that are also in word lists for passphrases."""
 
 _ENGLISH = r"\w{3,24}(?:ed|ing|ly|able|ible|less)"
 _SPANISH = r"\w{3,24}(?:[ai]d[oa]s?|mente|[ai]ble)"
@@ -131,4 +131,4 @@ PURPOSES = (
         " reuse work comply reach restore secure share access login connect authenticate trigger silence let"
     )
 )
-"""Verbs of what a password is changed for, as in "changed the password to meet the new rules"."""
+"""Verbs for the purpose of a password change, as in "changed the password to meet the new rules"."""

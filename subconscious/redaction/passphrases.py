@@ -19,7 +19,7 @@ FEWEST_BEFORE_MORE = 4
 """The fewest words if the sentence goes on after them without a sign: "is purple elephants dance quietly for now"."""
 MOST = 8
 LONG = 5
-"""The number of words from which one of them may belong to the subject. An ordinary word may be one of four."""
+"""The fewest words of a passphrase with a word about passwords; FEWEST_BEFORE_MORE if that word is ORDINARY."""
 LIGHT_IF_QUOTED = 0.5
 """The greatest share of function words in a quoted passphrase: people quote sentences, too."""
 LIGHT_IF_NAMED = 0.25
@@ -62,7 +62,7 @@ STATES = rf"(?:\s{{1,3}}(?P<verb>{_IS})\s{{1,3}}|['\u2019]s\s{{1,3}})"
 _GIVES = rf"""(?:\s{{1,3}}{_IS})?(?:\\?["'`\]]|[*_]{{1,2}}){{0,2}}\s{{0,3}}(?::=|=>|[:=\uff1a])[*_]{{0,2}}\s{{0,4}}"""
 _BECOMES = r"\s{1,3}(?:(?:to|as|auf|als|\u00e0|a|en|como|come|op|til|till|na|com|con|with|mit|avec)\s{1,3})?"
 _EXAMPLE = "correct horse"
-"""The beginning of the best-known passphrase, which begins like a statement."""
+"""The first words of the best-known passphrase, which could also begin a statement."""
 
 _WORD = r"[^\W_]{1,24}+"
 _ENDS = r"(?=[ \t]*+(?:\Z|[,;!?)\]}#\r\n|\\\u2014\u2013]|\.(?!\w)|-\s))"

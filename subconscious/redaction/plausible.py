@@ -83,14 +83,14 @@ _NUMBERED_THINGS = frozenset(
     " prod dev stage staging config team schritt seite zeile schicht entry slot group role tier index num count data file pass"
     " bis the from until since about only after before".split()
 )
-"""Words that a number follows when the two name a thing: an algorithm, a type, a version, a place in a list."""
+"""Words that name a thing together with a number: an algorithm, a type, a version, a place in a list."""
 
 
 def is_numbered_word(value: str, *, digits: int = 1) -> bool:
     """Whether a value directly after a password's name is a word and a number, as people choose them: "Tulpen42".
 
-    A number of one digit is enough only after five letters: "Key1" is a name more often. With a sign between word and
-    number the word has to be capitalised, and the number to have two digits.
+    A number of one digit is enough only after at least five letters: "Key1" is more often a name. If a sign separates
+    the word from the number, the word must be capitalised and the number must have two digits.
     """
     parts = _NUMBERED_WORD.fullmatch(value)
     if parts is None or _PLACEHOLDER.search(value) or parts["word"].lower() in _NUMBERED_THINGS:
@@ -102,7 +102,7 @@ def is_numbered_word(value: str, *, digits: int = 1) -> bool:
 
 
 def looks_password(value: str) -> bool:
-    """Whether a value in a password's position mixes characters as passwords do, or is a word and a number."""
+    """Whether a value where a password is expected mixes characters as passwords do, or is a word and a number."""
     return (looks_secret(value) and is_written_password(value)) or is_numbered_word(value, digits=2)
 
 

@@ -48,21 +48,21 @@ _CHANGED = re.compile(
     r"|^[ \t]*+[*+ ]?[ \t]*+(?:[0-9a-f]{7,64}\.{2,3}[0-9a-f]{7,64}|\[new branch\])[ \t]++\S{1,200} -> \S",
     re.MULTILINE,
 )
-"""Further lines of a commit, in any language of Git, or of the push after it, which are left if only the end of the
-output is shown. `git diff` prints them, too."""
+"""Further lines that Git prints, in any language, for a commit or the push after it; the end of an output has them,
+even if it lacks the first line. `git diff` prints them, too."""
 
 _LISTED = re.compile(
     r"^[ \t]*+(?:(?:create|delete) mode .*|(?:mode change|rename|copy) .*=>.*|(?:[*] )?[0-9a-f]{7,40} .*"
     r"|\S.{0,200} \| +(?:\d+(?: [+-]+)?|Bin .*))$",
     re.MULTILINE,
 )
-"""Lines of Git that quote the names of files or the subjects of commits, which say nothing about success."""
+"""Lines in which Git quotes names of files or subjects of commits, whose words say nothing about success."""
 
 _SUBJECT_LISTED = r"^[ \t]*+(?:[*] )?[0-9a-f]{{7,40}} (?:\([^)\n]{{1,200}}\) )?{}$"
-"""The line of `git log --oneline` for a commit with a subject."""
+"""A commit's line in `git log --oneline`; the subject is filled in."""
 
 _QUIET = re.compile(r"-[apsneiovzS]*q.*|--quiet|[1&]?>.*", re.DOTALL)
-"""An option of `git commit`, or a redirection, with which it prints nothing."""
+"""An option of `git commit`, or a redirection, that suppresses its output."""
 
 _NOT_MADE = re.compile(
     r"\bnothing (?:added )?to commit\b(?!.{0,3}working tree clean)|\bno changes added to commit\b"
@@ -72,7 +72,7 @@ _NOT_MADE = re.compile(
     r"|\bcode:? [1-9]|\u2716",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Output that shows that a commit, or another part of a command whose exit code does not show it, failed."""
+"""Output about a failure that the exit code may hide: of a commit, or of another part of the command."""
 
 _CODE = re.compile(r"^[^\w\n]*+(?:\w+[^\w\n]{1,3}){0,2}[1-9]\d{0,2}\s*?$", re.MULTILINE)
 """A line that prints the exit code of a command that failed: "1", "exit code: 1"."""
@@ -80,7 +80,7 @@ _CODE = re.compile(r"^[^\w\n]*+(?:\w+[^\w\n]{1,3}){0,2}[1-9]\d{0,2}\s*?$", re.MU
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A call of `git commit`: its subject ("" if unknown), and the folders in which it runs, as far as they are named.
+    """A call of `git commit`: its subject ("" if unknown), and the changes of folder that apply to it, such as `cd`.
 
     ``hidden`` means that the exit code of the whole command does not show whether the commit failed. ``quiet`` means
     that the call prints nothing if it succeeds.
@@ -113,13 +113,13 @@ def commits_made(command: str, output: str, *, failed: bool) -> list[Commit]:
 
 
 def _reports_failure(command: str, output: str) -> bool:
-    """Whether output says that a commit, or another part of a command whose exit code does not show it, failed."""
+    """Whether output reports a failure that the exit code may hide: of a commit, or of another part of the command."""
     said = _LISTED.sub("", output)
     return bool(_NOT_MADE.search(said) or ("$?" in command and _CODE.search(said)))
 
 
 def _is_listed(commit: Commit, output: str) -> bool:
-    """Whether output contains the line of `git log --oneline` for a commit."""
+    """Whether output contains a commit's line of `git log --oneline`."""
     listed = _SUBJECT_LISTED.format(re.escape(commit.subject))
     return bool(commit.subject and re.search(listed, output, re.MULTILINE))
 

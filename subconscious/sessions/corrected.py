@@ -1,10 +1,10 @@
-"""Finds the sentences of earlier reports that later words of the same session correct.
+"""Finds the sentences of earlier reports that later messages of the same session correct.
 
-A report stays in the transcript after the user has said "wait, 3 is enough". A hand-over must not quote it then. A
-missing sentence does little harm, a wrong one misleads: so in doubt, a sentence counts as corrected if the correction
-directly follows the report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing. A
-request to undo work, or an answer that says that it was undone, is about the whole report if it names nothing, and
-otherwise about what it names ("revert the deploy on staging"), like a mere "no" or "wait".
+A report stays in the transcript after the user has said "wait, 3 is enough", but a hand-over must no longer quote it. A
+missing sentence does little harm, a wrong one misleads. So in doubt, a sentence counts as corrected if the correction
+directly follows its report, and not otherwise. Approvals ("nope, all good") and further wishes correct nothing. A "no",
+a request to undo work, or an answer that says that work was undone, is about the whole report if it names nothing, and
+otherwise about what it names ("revert the deploy on staging"). A "wait" is only about what it names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEAD = (
     r"|no|nope|nah|nein|non|não|nee|wait|hold on|actually|sorry|oops|moment|warte|doch|eigentlich|ich möchte|i said)\b"
     r"|\W)*"
 )
-"""Words before what a request is about: interjections, politeness, "can you", "no", "actually"."""
+"""Words before the part of a request that says what to do: interjections, politeness, "can you", "no", "actually"."""
 
 _THING = r"\W+(?:it|that|this|them|these|those|everything|all|das|es|alles)\W+"
 _UNDOES = re.compile(
@@ -60,7 +60,7 @@ _REMOVES = re.compile(
     r"|(?:will|wollen|brauchen?)(?: ich| wir)?(?: das)? (?:kein\w*|nicht))\b",
     re.IGNORECASE,
 )
-"""A request to remove something, or a statement that it is not wanted."""
+"""A request to remove something, or a statement that the user does not want something."""
 
 _UNDID = re.compile(
     r"(?:(?:ok(?:ay)?|done|sure|understood|i|we|i've|we've|it|it'?s|all|that|that's|everything|is|are|was|were|has|have|been"
@@ -79,7 +79,7 @@ _DENIES = re.compile(
     r"|nope|nah|nein|ne+|non|não|nee)(?!\w)",
     re.IGNORECASE,
 )
-"""A denial. It is about the whole work only if little follows that could be what it denies."""
+"""A denial. It rejects the whole work only if hardly any words follow; otherwise it rejects what these words name."""
 
 _TURNS = re.compile(
     rf"{_LEAD}(?:wait(?! (?:for|until|till)\b)|hold on(?! to\b)|hang on|actually|sorry(?! for\b)|oops"
@@ -88,7 +88,7 @@ _TURNS = re.compile(
     r"|na verdade|wacht|eigenlijk)(?!\w)",
     re.IGNORECASE,
 )
-"""A change of mind. It corrects only what it names."""
+"""A change of mind. It corrects only sentences that share a word with it."""
 
 _FIRM = re.compile(
     rf"{_LEAD}(?:(?:that|this|it)(?:'?s| is| was)? (?:wrong|incorrect|a mistake|broken|terrible|awful|ugly|useless"
@@ -101,7 +101,7 @@ _FIRM = re.compile(
     r"|(?<!no )(?:está|tá) mal|sbagliato|errado)(?!\w)",
     re.IGNORECASE,
 )
-"""A rejection of what was done, with or without more words: "that's not" (right)."""
+"""A rejection of what was done: "wrong", "scratch that", or "that's not" before a word such as "right"."""
 
 _CLOSES = re.compile(
     r"\W*(?:(?:that|this|it)(?:'?s| is| was)? (?:it|all|everything|enough|fine|ok(?:ay)?)|all|enough|later"
@@ -128,17 +128,17 @@ _TOO = re.compile(
     rf"(?:too {_MUCH}|zu {_VIEL}|(?:beaucoup )?trop|demasiad\w+|demais)\W*\Z",
     re.IGNORECASE,
 )
-"""A complaint about a number that it does not repeat."""
+"""A complaint about a number without the number itself: "that's too many"."""
 
 _LIMITS = re.compile(
     r"\b(?:for|in|on|with|from|at|before|until|when|if|to|für|bei|von|aus|im|mit|vor|bis|pour|dans|avec|de la|du|para"
     r"|en|con|del|com|da|do|no|na)\b",
     re.IGNORECASE,
 )
-"""Words that end the name of what is to be removed: "the log (in the worker)"."""
+"""Words that end the name of the thing to remove: "in" in "remove the log in the worker"."""
 
 MOST_BARE = 6
-"""The most words of a message that is about a number if it has one: "then 3 please"."""
+"""The maximum number of words of a message that changes a number without a word for change: "then 3 please"."""
 
 _GOES_ON = re.compile(
     r"(?:\W|(?:actually|sorry|wait|please|just|ok(?:ay)?|bitte|eigentlich|let'?s|then|so|well)\b)*(?:"
@@ -192,7 +192,7 @@ _DIRECT = re.compile(r"\A +\w+")
 """The word directly after a rejection, which belongs to it: "wrong approach", "not working"."""
 
 _DENIAL = re.compile(r"\W*(?:no+|nope|nah|nein|ne+|non|n\u00e3o|nee)\W*", re.IGNORECASE)
-"""A sentence that only denies."""
+"""A sentence that consists of nothing but a word for "no"."""
 
 _EMPTY = STOP_WORDS | frozenset(
     """wrong incorrect nope nah wait hold hang actually sorry oops undo revert scratch mind meant said mistake right
@@ -210,20 +210,20 @@ _AS_IT_WAS = _EMPTY | frozenset(
     changement changements modifications dernier dernière mudança mudanças alteração alterações
     modifica modifiche""".split()
 )
-"""Words that name no part of the work beside "undo" or "reverted"."""
+"""Words beside "undo" or "reverted" that name no part of the work."""
 
 _POINTS = re.compile(
     r"\W*(?:that|this|these|those|your|diese\w*|deine?n?|cette|ces?|ton|ta|tes|es[ae]s?|tus?|ess[ae]s?)\b",
     re.IGNORECASE,
 )
-"""Words that point at the work before, under any name: "undo that refactoring"."""
+"""Words that refer to the previous work, whatever name follows: "undo that refactoring"."""
 
 _COUNT_NOTHING = frozenset(
     map(
         stem, _EMPTY.union("many much few high low often viele hoch oft let's go going why would hmm mmh draus".split())
     )
 )
-"""Stems of words beside a number that do not name what it counts."""
+"""Stems of words that, next to a number, do not name what the number counts."""
 
 
 def without_corrected(
@@ -244,7 +244,7 @@ def without_corrected(
 
 
 def without_undone(sentences: Sequence[str], answer: str) -> list[str]:
-    """Return the sentences of a report that the next answer does not say to have undone ("Reverted.")."""
+    """Return the sentences of a report, except those about work that the next answer says was undone ("Reverted.")."""
     undid = _UNDID.match(_first_of_weight(_sentences(answer[:LETTERS].replace("\u2019", "'"))))
     undone = _undone(undid, sentences) if undid else ()
     return [one for one in sentences if one not in undone]
@@ -298,12 +298,12 @@ def _sentences(text: str) -> list[str]:
 
 
 def _first_of_weight(sentences: Sequence[str]) -> str:
-    """Return the first sentence of an answer that does not only agree ("Done.", "You're right, sorry.")."""
+    """Return the first sentence of an answer that says more than "Done." or "You're right, sorry."."""
     return next((one for one in sentences if len(_stems(one, _AS_IT_WAS)) > 1 or _UNDID.match(one)), "")
 
 
 def _joined(sentences: Sequence[str]) -> list[str]:
-    """Return sentences; a sentence that is only a denial is joined to the next one ("no!! finally it works")."""
+    """Return sentences, each denial joined to the sentence after it ("no!! finally it works")."""
     joined: list[str] = []
     for one in sentences:
         if joined and _DENIAL.fullmatch(joined[-1]):
@@ -332,7 +332,7 @@ def _rejects(said: str, sentence: str) -> bool:
 
 
 def _revised(said: str, latest: Sequence[str], *, asked: bool) -> Collection[str]:
-    """Return the sentences that a statement directly after them corrects, without saying what is wrong in them."""
+    """Return the sentences of the latest report that a statement corrects without saying what is wrong in them."""
     undoes = _UNDOES.match(said)
     if undoes and (undone := _undone(undoes, latest)):
         return undone
@@ -350,7 +350,7 @@ def _revised(said: str, latest: Sequence[str], *, asked: bool) -> Collection[str
 
 
 def _denied(said: str, latest: Sequence[str]) -> Collection[str]:
-    """Return the sentences that a statement denies that begins with "no", "wait" or "actually"."""
+    """Return the sentences that a statement denies; it must begin with "no", "wait" or "actually"."""
     denies, turns = _DENIES.match(said), _TURNS.match(said)
     cue = denies or turns
     rest = said[cue.end() :] if cue else ""
@@ -361,9 +361,9 @@ def _denied(said: str, latest: Sequence[str]) -> Collection[str]:
 
 
 def _undone(cue: re.Match[str], latest: Sequence[str]) -> Collection[str]:
-    """Return the sentences about what a request or answer says to be undone.
+    """Return the sentences about the work that a request wants undone, or that an answer says was undone.
 
-    Nothing is undone if the cue and the next word are a name in the report, such as "undo button".
+    Return none if the cue and the next word together are a name in the report, such as "undo button".
     """
     rest = cue.string[cue.end() :]
     following = "".join(rest.split()[:1])
@@ -374,14 +374,14 @@ def _undone(cue: re.Match[str], latest: Sequence[str]) -> Collection[str]:
 
 
 def _meant(named: str, latest: Sequence[str]) -> Collection[str]:
-    """Return the sentences about what is named beside a cue; all of them if nothing is, or only "your refactoring"."""
+    """Return the sentences about what the words beside a cue name; all of them for a vague "your refactoring"."""
     if _is_about_all(named, _AS_IT_WAS):
         return latest
     return _that_share(re.split(r"[:;]", named, maxsplit=1)[0], latest) or (latest if _POINTS.match(named) else ())
 
 
 def _is_about_all(rest: str, skipped: frozenset[str] = _EMPTY) -> bool:
-    """Whether the clause behind a cue such as "undo" has no words of weight, such as "that again"."""
+    """Whether the clause after a cue such as "undo" has no words that name anything, as in "that again"."""
     return not _stems(_CLAUSE.split(rest, maxsplit=1)[0], skipped)
 
 
@@ -392,7 +392,7 @@ def _that_share(text: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _changes_number(said: str, sentence: str, *, asked: bool) -> bool:
-    """Whether a statement gives another number for a sentence, or complains about the sentence's number."""
+    """Whether a statement replaces the number in a sentence, or complains about it."""
     if _TOO.match(said):
         return bool(_numbers(sentence))
     cue = _DENIES.match(said) or _TURNS.match(said) or _FIRM.match(said) or _ADJUSTS.search(said)

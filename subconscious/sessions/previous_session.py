@@ -154,7 +154,7 @@ def _without_stated(ctx: RecallContext, left: Left) -> Left:
 
 
 async def _without_replaced(ctx: RecallContext, left: Left) -> Left:
-    """Return a hand-over without quotations of the user that a later statement replaced, or that the user removed."""
+    """Return a hand-over without quotations of the user whose memory was archived or superseded by a later one."""
     told = left.handover
     if told.retold or not told.decided:
         return left

@@ -170,13 +170,13 @@ class Sketch:
         return self._without({*reported}.difference(kept))
 
     def _contradicted_by(self, answer: str) -> Sketch:
-        """Return the sketch without the sentences of reports that a later answer contradicts or says were undone."""
+        """Return the sketch without the sentences of reports that the ``answer`` contradicts or says were undone."""
         reported, newest = self._reported(), self._newest()
         undone = {*newest}.difference(without_undone(newest, answer))
         return self._without(undone.union({*reported}.difference(without_contradicted(reported, answer))))
 
     def _newest(self) -> list[str]:
-        """Return the sentences of the newest report that an earlier turn ended with."""
+        """Return the sentences of the latest report at the end of an earlier turn."""
         told = list(self.answers[-1].told) if self.answers else []
         newest = sentences_of(self.reports[-1].text) if self.reports else told
         whole = sentences_of(self.report)

@@ -29,7 +29,7 @@ _POLITE = re.compile(
 _YES_OR_NO = r"(?:no+|nope|nah|yes|yep|yeah|nein|ja|non|oui|s[i\u00ed]|n[a\u00e3]o|sim)\b"
 _REPLY = re.compile(rf"\W*{_YES_OR_NO}", re.IGNORECASE)
 _REPLIED = re.compile(rf"\?\s+{_YES_OR_NO}\W*\Z", re.IGNORECASE)
-"""The end of a text that is a question of the user with their own yes or no: what follows is the answer."""
+"""The end of a text in which users answer their own question with yes or no: the next sentence goes with it."""
 
 _TRAILS = re.compile(r"(?:\.\.|\u2026)[\"')\]]*\Z")
 _TRIVIAL = re.compile(
@@ -118,7 +118,7 @@ def first_words(ask: str) -> str:
 
 
 def _whole_thoughts(said: Iterable[str]) -> Iterator[str]:
-    """Yield sentences, each joined with what takes it up: "back to postgres? no.", "js.. no wait, js is fine"."""
+    """Yield sentences, each with those that continue or answer it: "back to postgres? no.", "js.. no, js is fine"."""
     whole = ""
     for sentence in said:
         if whole and not _takes_up(sentence, whole):
@@ -129,7 +129,7 @@ def _whole_thoughts(said: Iterable[str]) -> Iterator[str]:
 
 
 def _takes_up(sentence: str, before: str) -> bool:
-    """Whether a sentence goes on where the text before it trails off, or answers the question in which that ends."""
+    """Whether a sentence continues a text that trails off, or belongs to the answer to a question at the text's end."""
     if _TRAILS.search(before):
         return sentence[:1].islower()
     return bool(before.endswith("?") and _REPLY.match(sentence)) or bool(_REPLIED.search(before))

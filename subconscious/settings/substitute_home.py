@@ -74,10 +74,10 @@ def _why_unusable(wanted: Path) -> tuple[str, str] | None:
 
 
 def _ownership_remedy(wanted: Path, path: Path, owner: int) -> str:
-    """Return what to do about a folder of another user: the state folder or one above it.
+    """Return what to do if another user owns the state folder or a folder above it.
 
-    A folder above is never given to this user: it may be `/home`, `/var` or `/`. Neither is a state folder in another
-    user's home, because that user would lose it.
+    The owner of a folder above it, which may be `/home`, `/var` or `/`, is never changed. Neither is the owner of a
+    state folder in another user's home, because that user would lose it.
     """
     if os.getuid() == 0 and owner:  # with sudo, the folder is that of the user who called it
         return "run it as that user"
@@ -87,7 +87,7 @@ def _ownership_remedy(wanted: Path, path: Path, owner: int) -> str:
 
 
 def elsewhere() -> str:
-    """Return the command that chooses another state folder, which gets mode 0700.
+    """Return the command that selects another state folder, in /var/tmp; the folder gets mode 0700.
 
     Unlike /tmp, /var/tmp survives a reboot.
     """

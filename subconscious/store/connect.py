@@ -66,7 +66,7 @@ def shared_act(act: str) -> Iterator[None]:
 
 
 def new_act() -> str:
-    """Return an id for changes that are undone together: that of the running `shared_act`, or a new one."""
+    """Return the id of an act, whose changes are undone together: that of the running `shared_act`, or a new one."""
     return _SHARED_ACT.get() or uuid4().hex
 
 

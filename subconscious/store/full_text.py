@@ -105,7 +105,7 @@ async def naming(
 
 
 async def naming_folders(database: Database, parts: Sequence[str], projects: Sequence[str], limit: int) -> list[Memory]:
-    """Return the user's active statements that contain a name in ``parts``, which are casefolded, latest first.
+    """Return active statements of the user that contain one of the casefolded names in ``parts``, latest first.
 
     The texts are read without the full-text index, because it does not find a name within Chinese or Japanese text.
     """

@@ -445,7 +445,7 @@ async def in_session(database: Database, session_id: str) -> list[Memory]:
 
 
 async def stated_in(database: Database, session_id: str) -> list[Memory]:
-    """Return the memories that a session stated first or repeated, also the archived ones."""
+    """Return the memories that were first stated or repeated in a session, including archived ones."""
     rows = await database.rows(
         "SELECT * FROM memories WHERE session_id = ? OR id IN"
         " (SELECT memory_id FROM implicit_captures WHERE session_id = ? AND memory_id IS NOT NULL) ORDER BY id",

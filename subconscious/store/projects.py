@@ -103,10 +103,10 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Set ``project``'s folder to that of ``to``, at a person's request, who can undo it.
+    """Move ``project`` to the folder of ``to``. A person requests this, and can undo it.
 
-    Paths, sessions, captures and memories of ``to`` then belong to ``project``. All its memories are archived or
-    unconfirmed ones: a folder with memories in use gets no other project.
+    Paths, sessions, captures and memories of ``to`` then belong to ``project``. All memories of ``to`` must be archived
+    or unconfirmed: no other project can be moved to a folder that has memories in use.
     """
     async with database.write() as tx:
         await _change(tx, "project", project.id, {"root": to.root})

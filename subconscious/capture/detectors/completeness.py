@@ -104,7 +104,7 @@ _POINTS = re.compile(
     r"|instead|too|either|otherwise|stattdessen|sonst|plut\u00f4t|sinon)\b",
     re.IGNORECASE,
 )
-"""Words that may stand for something in another sentence."""
+"""Words that may refer to something in another sentence."""
 
 _CLAUSE_END = re.compile(r"[,.;:!](?=\s)")
 _SHORT_CLAUSE = 3
@@ -127,7 +127,7 @@ _FILLERS = frozenset(
 """Words that name nothing, besides those that ``content_words`` leaves out."""
 
 _ASKING = frozenset("shall want would like prefer may might ever".split())
-"""Words of questions that say nothing about the subject."""
+"""Words that are common in questions, but do not name what a question is about."""
 
 _ROUTINE = frozenset(
     stem(word)
@@ -135,16 +135,16 @@ _ROUTINE = frozenset(
     start step stop suite test work weiter weitermachen fortfahren committen pushen lance sigo continúo continuo prueba
     teste""".split()
 )
-"""Words of questions about the next step of any session: "Shall I go on with the tests?"."""
+"""Words that occur in questions about the next step of the work: "Shall I go on with the tests?"."""
 
 
 def is_complete(text: str, before: str) -> bool:
     """Whether a reply is clear without the assistant's message ``before``.
 
-    A reply that begins with "no" or "ok" also has to be about something else than that message, and an answer to a
-    question needs a few more words: "we use postgres" leaves out for what. An answer to "how ...?" or "... or ...?" also
-    needs a subject: "archive after 30 days" leaves out what. A question that names something else than the answer may
-    limit it: "In the sandbox, do deletes need approval?".
+    A reply that begins with "no" or "ok" must also be about another subject than that message. An answer to a question
+    needs a few more words: "we use postgres" does not say for what. An answer to "how ...?" or "... or ...?" also needs
+    a subject: "archive after 30 days" does not say what. A question may limit its answer if it names something that the
+    answer does not: "In the sandbox, do deletes need approval?".
     """
     near = before[-_NEAR:]
     if _may_limit(question_of(near), text):
@@ -163,7 +163,7 @@ def is_complete(text: str, before: str) -> bool:
 
 
 def _may_limit(question: str, text: str) -> bool:
-    """Whether a question names something that its answer leaves out, unless it is another subject: the next step."""
+    """Whether an answer leaves out something its question names. False if it ignores a question about the next step."""
     named, own = _subjects(question), _subjects(text)
     return not (named <= own or (named.isdisjoint(own) and _is_routine(_SENTENCE_END.split(question)[-1])))
 
@@ -181,7 +181,7 @@ def _is_routine(question: str) -> bool:
 
 
 def is_rule(text: str) -> bool:
-    """Whether a text is a rule that is clear alone: it has no pronoun, and enough words after "always" or its verb."""
+    """Whether a text is a rule that is clear on its own: no pronoun, and enough words after "always" or its verb."""
     rule = None if _is_elliptic(text) or _BACK.search(text) or _POINTS.search(text) else _RULE.match(text)
     return rule is not None and len(_telling(text[rule.end() :])) >= (_RULE_WORDS if rule["cue"] else _RULE_WORDS + 1)
 

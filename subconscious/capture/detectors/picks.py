@@ -1,7 +1,7 @@
-"""Resolves replies that only pick an option by number, letter or position: "2 pls", "the second", "b but only in prod".
+"""Resolves replies that pick an option by its number, letter or position: "2 pls", "the second", "b but only in prod".
 
-Such a reply is judged and stored as if the user had typed the option's text. That needs a list of options together with a
-question that asks for one of them: a number may also be an amount, or an item of any other list.
+Such a reply is judged and stored as if the user had typed the option's text. The message before it must contain a list
+of options and a question that asks for one of them: otherwise, a number may be an amount, or an item of another list.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from subconscious.capture.passages import plain
 from subconscious.text import wording
 
 LONGEST_OPTION = 220
-"""The maximum number of characters of an option, and of the question about the options, that are stored."""
+"""The maximum number of characters that are stored of an option, and of the question about the options."""
 
 _ORDINALS = (
     r"first|1st|erste[nrs]?|premi(?:er|ère)|primer[oa]?|primeir[oa]",
@@ -43,7 +43,7 @@ _REJECTS = re.compile(
     r"|(?:[a-e]|\d) no\b)\W*(?:(?:please|pls|bitte|stp|svp|por favor)\W*)?\Z",
     re.IGNORECASE,
 )
-"""A reply that only rules an option out, or may: "no 2"."""
+"""A reply that only rejects an option, or may do so: "no 2" can also mean "number 2"."""
 
 _ENDS = re.compile(
     r"[\s.!)]*(?:(?:please|pls|plz|thx|thanks|then|bitte|stp|svp|por favor|it is|for sure)\b[\s.!]*){0,2}\Z",
@@ -56,7 +56,7 @@ _GOES_ON = re.compile(
     r"|pero|porque|con|sin|y (?!\d|[a-e]\b|l[ao] |el )|mas|com|sem|e (?!\d|[a-e]\b|[ao] ))\b)",
     re.IGNORECASE,
 )
-"""What follows a picked option if the reply goes on about it. Another word may be a noun: "2 retries"."""
+"""What follows a picked option if the reply goes on about it. Another word may be a counted noun: "2 retries"."""
 
 _CHOOSES = (
     r"(?:us(?:e|ing)|go(?:ing)? with|take(?! (?:up|on|care|a\b))|choose|pick(?! up)|prefer\w*|preference|favou?r|adopt"
@@ -83,7 +83,7 @@ _ASKS_WHICH = re.compile(
     r"|welche[rns]?|lequel|laquelle|cu\u00e1l|qual)\W*)+\Z",
     re.IGNORECASE,
 )
-"""A question that names no subject: the words around the options have to say what they are for."""
+"""A question that names no subject, such as "which one?": the words around the options must name it."""
 
 _COMMANDS = re.compile(r"\W*(?:(?:please|just) )?(?:pick|choose|tell me|let me know)\b", re.IGNORECASE)
 
@@ -99,7 +99,7 @@ _OF_THE_WORK = re.compile(
     r"|ensuite|d['\u2019]abord|commencer|continuer|ahora|primero|empezar|seguir|agora|primeiro|come\u00e7ar|continuar)\b",
     re.IGNORECASE,
 )
-"""Words of a question about the order of the work, whose answer is over with the work."""
+"""Words of a question about the order of the work. Its answer no longer matters after the work."""
 
 _OF_THE_MOMENT = re.compile(
     r"\b(?:bugs?|fix(?:es|ed)?|tackle|investigate|look(?: (?:at|into))?|debug|review|discuss|break(?:s|ing)?|broken|fail(?:s|ing)?"
@@ -120,14 +120,14 @@ _OF_THE_MOMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A reply with the option's text in place of its number, and the question about the options."""
+    """A reply in which the option's text replaces its number or letter, and the question about the options."""
 
     text: str
     question: str
 
 
 def pick_in(text: str, before: str) -> Pick | None:
-    """Return what a reply picks of the options in the assistant's message ``before``; None if it picks none."""
+    """Return a reply with the option that it picks from the assistant's message ``before``; None if it picks none."""
     found = _PICK.match(text)
     if found is None:
         return None
@@ -143,7 +143,7 @@ def pick_in(text: str, before: str) -> Pick | None:
 
 
 def rejects(text: str) -> bool:
-    """Whether a reply only rules an option out, or may: nothing says what holds instead."""
+    """Whether a reply only rejects an option, or may do so ("no 2"): it does not say what to use instead."""
     return bool(_REJECTS.match(text))
 
 
@@ -161,7 +161,7 @@ def _named(found: re.Match[str], options: list[Choice]) -> Choice | None:
 
 
 def _question(options: list[Choice], before: str) -> str:
-    """Return the question that asks for one of the options, with what it is about; "" if nothing asks for a choice."""
+    """Return the question that asks for one of the options, and its subject; "" if none asks for a lasting choice."""
     if any(before[one.end :].lstrip("*_ )")[:1] in ("?", "\uff1f") for one in options[:-1]):
         return ""  # the items are questions themselves
     lead = "".join(sentences_in(before[: options[0].start])[-1:]).strip("*( ")
@@ -179,9 +179,9 @@ def _question(options: list[Choice], before: str) -> str:
 
 
 def _asked(lead: str, behind: list[str], rest: str) -> str:
-    """Return the sentence that asks for one of the options, among those around them; "" if the choice is over soon.
+    """Return the sentence before or after the options that asks for a lasting choice; "" if there is none.
 
-    ``rest`` is the end of a sentence that goes on after its list of options.
+    ``rest`` is the end of a sentence that contains the list of options and continues after it.
     """
     for one in (lead, *behind):
         if _ASKS_FOR_CHOICE.search(one) and _is_question(one):

@@ -1,4 +1,4 @@
-"""Recognises reactions to what the assistant did, which say nothing themselves: "nice.", "ok this one is fine"."""
+"""Recognises reactions that only approve of what the assistant did: "nice.", "ok this one is fine"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def is_reaction(text: str) -> bool:
-    """Whether a sentence or a question only approves, or asks for approval: "Okay?"."""
+    """Whether a sentence only approves, or a question only asks for approval: "Okay?"."""
     words = _WORD.findall(text.casefold())
     return (
         0 < len(words) <= LONGEST

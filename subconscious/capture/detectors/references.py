@@ -150,7 +150,7 @@ def _picked(text: str, before: str) -> str:
 
 
 def options_in(before: str) -> list[Choice]:
-    """Return the last options in a message: from "a" or 1 on, each named after the one before it."""
+    """Return the last list of options in a message, from "a" or 1 upward; all options if none has such a name."""
     options = []
     for found in _OPTION.finditer(before):
         said = split(_SENTENCE, found["text"])[0]

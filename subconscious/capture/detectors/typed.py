@@ -92,7 +92,7 @@ _NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
 _CONNECTIVE = re.compile(
     r"\A\W*(?:(?:and|also|plus|oh|und|auch|et|aussi|y|e|tamb(?:i\u00e9|\u00e9)[nm]|ah)\b[\s,:]*)+", re.IGNORECASE
 )
-"""Words at the beginning of a sentence that only say that another one comes before it."""
+"""Words at the beginning of a sentence that only connect it to the sentence before it."""
 
 _CONTRARY = re.compile(r"\A\W*(?:but|aber|mais|pero|mas)\b[\s,]*", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -115,14 +115,14 @@ _REFERS = re.compile(
     r"|alors|quand m[e\u00ea]me|entonces|ent[a\u00e3]o|sin embargo)\b(?=\W*\Z|\W+(?:for|in|on|if|when)\b)",
     re.IGNORECASE,
 )
-"""Words with which a rule limits the rule before it, or leaves out what that one names: "always use a real one"."""
+"""Words with which a rule limits the rule before it, or refers to what that rule names: "always use a real one"."""
 
 _LIMITED = re.compile(
     r"\b(?:in(?!\s+(?:english|german|french|spanish|portuguese)\b)|inside|within|when|while|during|if|whenever|until|im|wenn"
     r"|solange|w\u00e4hrend|bis|dans|si|quand|pendant|lorsqu\w+|cuando|durante|hasta|mientras|quando|at\u00e9|enquanto)\b",
     re.IGNORECASE,
 )
-"""A place, time or condition, which may hold for the next sentence too."""
+"""Words that introduce a place, time or condition, which may hold for the next sentence, too."""
 
 _WISH = re.compile(
     r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
@@ -233,12 +233,12 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
 
 
 def _is_qualified(said: Sequence[str], at: int) -> bool:
-    """Whether the sentence after one begins with a condition of it, or an exception to it."""
+    """Whether the sentence after ``said[at]`` begins with a condition for ``said[at]``, or an exception to it."""
     return at + 1 < len(said) and bool(_QUALIFIES.match(said[at + 1]))
 
 
 def _option(sentence: str, before: str, previous: str) -> str:
-    """Return a sentence with the text of the option that it picks; "" if it picks none, or is not a message's reply."""
+    """Return a sentence with the text of the option that it picks; "" if it picks none, or follows a long sentence."""
     pick = pick_in(sentence, before) if len(previous.split()) <= judge.FEW_WORDS else None
     return "" if pick is None else pick.text
 
@@ -331,7 +331,7 @@ def _corrects(turn: Turn) -> bool:
 
 
 def _alone(one: judge.Spoken, text: str) -> str:
-    """Return a sentence with what it is unclear without: its branch, an earlier sentence, or the question."""
+    """Return a sentence together with what makes it clear: its branch, an earlier sentence, or the question."""
     rest = without_scope(text) if one.branch else ""
     resolved = _resolved(one, rest or text)
     is_alone = not one.previous or not resolved.startswith(wording.squeeze(one.previous))
@@ -341,7 +341,7 @@ def _alone(one: judge.Spoken, text: str) -> str:
 
 
 def _resolved(one: judge.Spoken, text: str) -> str:
-    """Return a sentence together with the earlier sentence or question without which it is unclear.
+    """Return a sentence together with the earlier sentence or question that makes it clear.
 
     A rule is clear without the reproach before it.
     """
@@ -377,7 +377,7 @@ def _resolved(one: judge.Spoken, text: str) -> str:
 
 
 def _are_two_rules(previous: str, text: str) -> bool:
-    """Whether two sentences are rules that hold without each other; a number may be about the rule before it."""
+    """Whether two consecutive sentences are independent rules; one with a number may be about the rule before it."""
     return _are_rules(previous, text) and not _DIGIT.search(text) and not _limits(previous, text)
 
 
@@ -388,8 +388,8 @@ def _are_rules(previous: str, text: str) -> bool:
 def _limits(previous: str, text: str) -> bool:
     """Whether one of two rules may be an exception, an alternative or a condition to the other.
 
-    An alternative is what to use in place of something forbidden. An exception has a verb or noun in common with the
-    rule, and only one of the two forbids something.
+    An alternative says what to use instead of something forbidden. An exception shares a verb or noun with the rule,
+    and only one of the two forbids something.
     """
     if _REFERS.search(text) or (_LIMITED.search(previous) and not _LIMITED.search(text)):
         return True

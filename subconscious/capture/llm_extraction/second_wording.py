@@ -46,7 +46,7 @@ TURNED = frozenset(("number", "scope", "modality"))
 """With one of these differences from the user's words, a new wording does not have the user as author."""
 
 PARTICLES = frozenset("down in off on out over under up".split())
-"""Words that are no content words, but change the meaning if one replaces another: "when the flag is off"."""
+"""Words that do not count as content words, but change the meaning if one replaces another: "when the flag is off"."""
 
 NEEDS_ITS_SESSION = "it can't be understood without its conversation"
 
@@ -178,9 +178,9 @@ def _is_usable(said: str, look: Look) -> bool:
 
 
 def _is_the_users(said: str, candidate: Candidate) -> bool:
-    """Whether a wording keeps the user's words, and adds only a few names from code that the session looked at.
+    """Whether a new wording keeps the user's words, and adds only a few names from code that the session looked at.
 
-    Without these names, the rest has to say the same. A name may stand for words of the user only if it consists of
+    Without these names, the wording must mean the same. A name may replace words of the user only if it consists of
     them (`CloseButton`): the parts of another name could hide that a word was replaced.
     """
     known = words(f"{candidate.content}\n{candidate.evidence.quote}")
@@ -199,7 +199,7 @@ def _is_the_users(said: str, candidate: Candidate) -> bool:
 
 
 def _particles(text: str) -> frozenset[str]:
-    """Return the particles of a text outside of names of code."""
+    """Return the particles of a text, except those within names of code."""
     plain = _SYMBOL.sub(lambda name: "" if _SHAPED.search(name[0]) else name[0], text)
     return PARTICLES.intersection(re.findall(r"\w+", plain.casefold()))
 
