@@ -25,9 +25,9 @@ ASKED_FOR = ("fork", "recall", "why", "mcp")
 class Responses:
     """How often a memory was used, repeated and violated.
 
-    ``given`` is the number of ended sessions that received the memory and had something to do; ``unheeded`` is the
-    number of sessions among them that received it after its latest response and did not respond. ``followed`` is the
-    number of these that changed files: there the user had no reason to repeat the memory.
+    ``given`` is the number of ended sessions that received the memory and did some work. ``unheeded`` counts those
+    that received it after its latest response and did not respond; ``followed`` counts the unheeded ones that changed
+    files: probably they followed the memory, because the user had no reason to repeat it.
     """
 
     used: int = 0
@@ -43,11 +43,11 @@ NONE = Responses()
 _OVER = "coalesce(t.status, '') <> 'open'"
 _STORY = "CASE WHEN json_valid(t.handover) THEN t.handover ELSE '{}' END"
 _UNTOLD = "coalesce(t.handover, '') = ''"
-"""Whether nothing is known about what a session did, because it has no hand-over."""
+"""SQL condition: the session has no hand-over, so it is unknown what the session did."""
 
 
 def _tells(*parts: str) -> str:
-    """Return SQL for whether nothing is known about a session, or its hand-over has one of some parts."""
+    """Return an SQL condition: the session has no hand-over, or its hand-over has at least one of ``parts``."""
     told = ", ".join(f"json_extract({_STORY}, '$.{part}')" for part in parts)
     return f"({_UNTOLD} OR coalesce({told}, '') <> '')"
 
@@ -60,8 +60,8 @@ _WORKED = _tells("done", "files", "finished", "failed", "reported")
 class _History:
     """The responses to one memory, by session.
 
-    ``given`` maps the id of a session to the time at which it received the memory, whether it used the memory, whether
-    it ended after it had had something to do, and whether it then had changed files.
+    ``given`` maps the id of a session to four values: when it received the memory, whether it used the memory, whether
+    it has ended and did some work, and whether it has ended and changed files.
     ``repeated`` and ``violated`` map the id of a session to the time of its latest response of this kind.
     """
 
@@ -104,7 +104,7 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
 
 
 async def received(database: Database, project_id: str) -> list[int]:
-    """Return the ids of a project's active memories that a session received, themselves or one merged into them."""
+    """Return the ids of active memories that a session received, or into which a received memory was merged."""
     rows = await database.rows(
         "SELECT m.id FROM memories AS m WHERE m.project_id = ? AND m.archived_at IS NULL"  # noqa: S608
         " AND (EXISTS (SELECT 1 FROM surfaces WHERE memory_id = m.id)"
@@ -148,8 +148,8 @@ def _became(
 def _given(ids: Iterable[int]) -> str:
     """Return SQL that selects the sessions that received each memory; a session without a record counts as ended.
 
-    A session whose hand-over tells of nothing that was done, reported or failed had nothing to do: the user only said
-    hello, or refused what the assistant proposed. It says nothing about the memories that it received.
+    ``over`` is also false for a session whose hand-over mentions nothing that was done, reported or failed: the user
+    only said hello, or refused a proposal. Such a session does not show whether a memory is useful.
     """
     return (
         "WITH meant (id, into_id) AS (SELECT id, id FROM memories WHERE id IN"  # noqa: S608

@@ -82,7 +82,7 @@ MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
     """Return the most useful waiting captures: first the user's own words, then those with an unconfirmed memory.
 
-    Sessions may receive unconfirmed memories, so mistakes in them do the most harm after what the user said in vain.
+    Captures with an unconfirmed memory are urgent because sessions may receive that memory, even if it is wrong.
     Captures of the same rank are ordered by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago
     come last.
     """

@@ -61,14 +61,14 @@ def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
 
 
 def _can_end(ending: Ending, words: frozenset[str], statement: str) -> bool:
-    """Whether an ending may end a statement to which ``words`` of its topic belong."""
+    """Whether an ending may end ``statement``; ``words`` are words of the ending's topic."""
     if not names_same(ending.topic, statement) or _spares(ending, statement):
         return False
     return _CAN_END[ending.end](words, ending, statement)
 
 
 def _spares(ending: Ending, statement: str) -> bool:
-    """Whether an ending is limited, or names a place or a person that the statement does not name."""
+    """Whether an ending leaves a statement in force: it is limited, or names a place that the statement lacks."""
     own = keys(statement)
     return ending.limited or not all(_has(own, word) for phrase in ending.only for word in _named(phrase))
 
@@ -78,16 +78,16 @@ def _named(phrase: str) -> frozenset[str]:
 
 
 def spares(new: str, old: str) -> bool:
-    """Whether a new statement sounds like an ending, but leaves the earlier one in force.
+    """Whether ``new`` sounds like the end of ``old``, but leaves it in force.
 
-    Long statements may say more than that they end something, and so may sentences that are not surely endings.
+    False for long statements and for sentences that are not surely endings: they may replace ``old`` in another way.
     """
     found = [ending for ending in like_endings(new) if ending.end in _CAN_END] if len(new) <= LONGEST else []
     return bool(found) and all(ending.sure and _spares(ending, old) for ending in found)
 
 
 def names_same(topic: str, statement: str) -> bool:
-    """Whether a statement has the numbers and code names of a topic: "the 6h thing" is none of a rule without a 6."""
+    """Whether a statement has all numbers and code names of a topic: "the 6h thing" can't mean a rule without a 6."""
     said = statement[:LETTERS]
     figures, words = frozenset(_FIGURE.findall(said)), keys(said)
     for word in topic.split():

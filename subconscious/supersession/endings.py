@@ -25,8 +25,8 @@ class Ending:
 
     ``topic`` names what no longer holds; "" stands for the statement made just before. ``sure`` means that the
     sentence can't be a task or have another meaning, ``alone`` that the sentence says nothing else. ``only`` are phrases,
-    such as places, whose words a statement must have to be ended. ``limited`` means that the sentence ends nothing, though
-    it sounds so.
+    such as places: only statements with all their words are ended. ``limited`` means that the sentence only sounds like
+    an ending and ends nothing.
     """
 
     end: End
@@ -46,7 +46,7 @@ def endings(text: str) -> list[Ending]:
 
 @lru_cache(maxsize=256)
 def like_endings(text: str) -> tuple[Ending, ...]:
-    """Return the sentences of a text that end earlier statements, or sound so, but are limited."""
+    """Return the sentences of a text that end earlier statements, or only sound like it (``Ending.limited``)."""
     found = []
     place = 0
     for sentence in sentences(text):
@@ -73,7 +73,7 @@ def _ending(sentence: str, start: int) -> Ending | None:
 
 
 def _made(sentence: str, start: int, plain: str, match: re.Match[str], end: End, sure: bool) -> Ending | None:
-    """Return the ending that a match states, None if it names no topic; ``plain`` is the sentence as it was matched."""
+    """Return the ending for a match in ``plain``, the cleaned-up sentence; None if it needs a topic and has none."""
     topic = _topic(plain, match, end)
     alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
     if end in (End.LAST, End.OVER):
@@ -156,9 +156,9 @@ _SCHEDULED = re.compile(
 """Recurring actions, which end nothing: "files are deleted after a week"."""
 
 _WANTED = re.compile(r"\b(?:don't|do not) (?:need|want) (?!(?:to|those|these|the|that)\b)", re.IGNORECASE)
-"""The beginning of what nobody needs: if a rule lacks one of its words, it demands something else.
+"""Words after which only rules with all words of the topic are ended: "we don't need long comments anymore".
 
-After a word that points at what is known ("we don't need those long comments"), an adjective only describes it.
+After "the", "those" or the like ("we don't need those long comments"), "long" only describes known comments.
 """
 
 _NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)

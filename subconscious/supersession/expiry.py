@@ -1,7 +1,7 @@
 """Finds the time limit in a statement's own words: "until Friday", "for the next three days". Does no I/O.
 
-Only words that limit the statement itself count (``temporary.py``). The date of an event ends nothing, and neither does
-anything that recurs ("every week until Friday").
+Only words that limit the statement itself count (``temporary.py``). The date of an event is no time limit, and a
+recurring period ("every week until Friday") is none either.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LETTERS = 600
 """The most characters of a statement that are read."""
 
 MOST_EXPRESSIONS = 8
-"""How many time expressions of one form are judged."""
+"""The most matches of one time pattern that are examined in a text."""
 
 SPRINT_DAYS = 14
 """The longest duration of "this sprint", in days; most teams plan two weeks."""
@@ -57,7 +57,7 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
 
 
 def _limit(pattern: re.Pattern[str], text: str, sort: Sort = Sort.UNTIL) -> re.Match[str] | None:
-    """Return the first time expression of a pattern that limits what a text states."""
+    """Return the first match of a time pattern that limits what a text states; None if there is none."""
     found = islice(pattern.finditer(text), MOST_EXPRESSIONS)
     return next((one for one in found if limits(text, *one.span(), sort)), None)
 

@@ -1,8 +1,8 @@
-"""Finds limits in sentences that sound like the end of a rule: "tabs are allowed now, but only in tests". Pure.
+"""Finds limits in sentences that sound like the end of a rule: "tabs are allowed now, but only in tests". Does no I/O.
 
-A sentence with a limit ends no rule. If it only reports or doubts an end, states a condition or talks about a text that
-mentions the rule, it never ends one (``is_limited``). If it names places or people (``places``), it ends only rules that
-name the same ones, which `supersession/ended.py` compares.
+A sentence ends no rule if it only reports or doubts that the rule has ended, states a condition, or talks about a text
+that mentions the rule (``is_limited``). If it names places or people (``places``), it ends only rules that name the
+same ones; `supersession/ended.py` compares them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from subconscious.text.month_names import MONTH_NAMES
 
 
 def is_limited(plain: str, match: re.Match[str], end: End) -> bool:
-    """Whether a sentence that matches the pattern of an ending is denied, reported, conditional or about a text."""
+    """Whether a sentence with an ending ends nothing: the end is denied, reported, conditional or only about a text."""
     said, rest = plain[: match.end()], plain[match.end() :]
     if end is End.LEFT:
         denied = bool(_DENIED.search(said)) and not _NO_LONGER.search(said)
@@ -32,14 +32,14 @@ def is_limited(plain: str, match: re.Match[str], end: End) -> bool:
 
 
 def is_reported(before: str) -> bool:
-    """Whether the words before an ending make it a report or a guess."""
+    """Whether the words ``before`` an ending, such as "Ann says", make it a report or a guess."""
     return bool(_REPORTED.search(before))
 
 
 def _goes_on(rest: str) -> bool:
-    """Whether a sentence goes on after the end that it states, except with a reason, a place or another clause.
+    """Whether ``rest``, the words after an ending, may limit it. Reasons, places and most other clauses don't.
 
-    Whether a place limits the end depends on the rule: see ``places``.
+    Whether a place limits the ending depends on the rule: see ``places``.
     """
     rest = _EMPHASIS.sub("", rest).lstrip(" ")
     if not rest.strip(" .!)") or _REASON.match(rest) or _PLACED.match(rest):
@@ -51,9 +51,9 @@ def _goes_on(rest: str) -> bool:
 
 
 def places(plain: str, match: re.Match[str], end: End) -> Iterator[str]:
-    """Yield the words that limit an ending to a place, a person or an occasion: "report handler", "me".
+    """Yield the words that limit an ending to a place, a person or a case: "report" in "in the report handler".
 
-    A departure may say when, and to what ("auf NATS umgestiegen").
+    A time and, for "we moved off X", the new choice ("auf NATS umgestiegen") are no such limits.
     """
     topics = [match.start(number) for number in range(1, len(match.groups()) + 1)]
     for start, part in _parts(plain, match):
@@ -68,7 +68,7 @@ def places(plain: str, match: re.Match[str], end: End) -> Iterator[str]:
 
 
 def _parts(plain: str, match: re.Match[str]) -> Iterator[tuple[int, str]]:
-    """Yield what may limit an ending, with its position: the clauses of the ending, and those that begin with a place."""
+    """Yield the position and text of clauses that may limit an ending: its own, and those that begin with a place."""
     bounds = [0, match.start(), match.end(), *(found.end() for found in _CLAUSE_END.finditer(plain)), len(plain)]
     for start, stop in pairwise(sorted(set(bounds))):
         before = stop == match.start() and not _CLAUSE_END.search(plain[start:stop])
@@ -86,7 +86,7 @@ _WISH = _pattern(r"^(?:so |and )?no more\b|\bfrom now on$")
 _TWICE = _pattern(
     r"\b(?:without|lacking|(?:more|less|fewer|longer|other|\w+er) than|unless|ohne|mehr als|sans|sin|sem)\b"
 )
-"""Words with which a denial demands something: "we don't want endpoints without a test"."""
+"""Words that turn a negative wish into a demand: "no more endpoints without a test"."""
 
 _NEGATED = _pattern(r"\b(?:not|never|nicht|nie(?:mals)?|kein\w*|pas|jamais|nunca|não)\b|n't\b")
 _CLAUSE_END = re.compile(r"[,;:]\s")
@@ -96,7 +96,7 @@ _HERE = _pattern(
     r"|nesta|meu) (?:branch|pr|test|file|module|script|commit|zweig|datei|fichier|branche|rama|archivo|teste|arquivo)"
     r"|ne?ss[ea] \w+)\b"
 )
-"""Words that limit a departure to one file, branch or place."""
+"""Words that limit an ending such as "we moved off X" to one file, branch or place."""
 
 _SOURCE = _pattern(r"\b(?:nobody|docs?|readme|states?)\b")
 _REPORT = (
@@ -105,27 +105,27 @@ _REPORT = (
     r"según|dicen?|parece|cre[oe]|segundo [oa]s?|diz(?:em)?|ach[oa])\b"
 )
 _REPORTED = _pattern(rf"\b{_REPORT}")
-"""Words of a report or a guess: what somebody else says ends nothing."""
+"""Words that show a report or a guess, such as "says" or "apparently": these end nothing."""
 
 _DOUBTED = _pattern(
     rf"^[\s,;:\u2013\u2014-]*(?:(?:or )?so |i |ich |je |yo |eu )?{_REPORT}"
     r"|\b(?:(?:that|this|it)(?: is|'s| was) (?:wrong|not true|a (?:bug|mistake|lie))|(?:das )?(?:ist|war) (?:falsch|ein fehler)|"
     r"stimmt (?:so |aber )?nicht|c'est (?:faux|une erreur)|es (?:falso|un error)|é (?:falso|um erro))\b"
 )
-"""A report or a denial that follows what it is about."""
+"""Words after an ending that make it a report or deny it: ", Ann says", "that's wrong"."""
 
 _MENDED = _pattern(
     r"(?:^|[,;.:!] )(?:(?:so|then|please|wrong|bitte) )?(?:fix|(?:add|put|turn) (?:it|that|them) back|why|wrong|falsch|korrigier\w*|"
     r"warum|wieso|corrige\w*|pourquoi|arregl\w+|por qu[eê]|errado|conserta\w*)\b"
 )
-"""Words of a task or a question about something that is allowed by mistake, or written somewhere."""
+"""Words after an ending that make it a complaint or a task: "tabs are allowed now, fix that"."""
 
 _EMPHASIS = _pattern(
     r"^(?:[\s,]*\b(?:now|again|too|also|please|pls|thanks|entirely|completely|altogether|for good|for everyone|everywhere|"
     r"after all|anyway|any ?more|any longer|from now on|then|folks|guys|hab(?:e|en)?|bitte|jetzt|wieder|auch|endgültig|maintenant|"
     r"désormais|aussi|ahora|también|agora|também|mais)\b)+"
 )
-"""Words after the end of a rule that do not limit it."""
+"""Words after an ending that do not limit it, such as "again" or "for good"."""
 
 _WHY = (
     r"(?:because|since|as(?! (?:long|soon)\b)|so|now that|given|thanks to|due to|and|weil|da|denn|wegen|dank|und|"
@@ -148,7 +148,7 @@ _LIMIT = _pattern(
     r"a single|this once|provided|to|nur|einmal|wenn|falls|solange|bis|seulement|uniquement|sauf|si|une fois|quand|tant que|"
     r"solo|sólo|únicamente|excepto|salvo|una vez|cuando|mientras|só|somente|apenas|exceto|uma vez|se|quando|enquanto)\b"
 )
-"""The beginning of what remains forbidden: "allowed now, only in tests"."""
+"""The beginning of a clause that limits an ending: "allowed now, only in tests"."""
 
 _ARTICLE = (
     r"(?:the|our|your|their|his|her|its|my|a|an|all|every|this|that|these|those|own|de[nrms]|die|das|ein\w*|unser\w*|dein\w*|"
@@ -162,7 +162,7 @@ _EVERYWHERE = _pattern(
     r"projekt\w*|firma|zukunft|uns|dich|euch|projet|général|fait|nous|toi|vous|tout|proyecto|equipo|adelante|nosotros|ti|"
     r"todos?|projeto|equipe|geral|nós|você)\b"
 )
-"""Words after a preposition that name no smaller place than the project, and nobody in particular."""
+"""Words after a preposition that limit nothing: they mean the whole project ("in the repo") or everyone ("for us")."""
 
 _TIME = _pattern(
     rf"(?:\d|q[1-4]\b|(?:{MONTH_NAMES}|march|april|may|june|july|august|september|october|november|december)\b|"
@@ -170,6 +170,6 @@ _TIME = _pattern(
     r"(?:last |past |previous |letzten |dernière? )?(?:week|month|quarter|year|sprint|release|meeting|retro|sommer|herbst|winter|"
     rf"summer|spring|autumn|woche|monat|jahr|semaine|mois|semana|mes|mês)(?=\W*$|[,;.:]|\s+(?:to|and|{_PREPOSITION})\b)|\w+ reasons?\b)"
 )
-"""When or why something was left."""
+"""Words after a preposition that say when or why something ended, not where."""
 
 _LOCALLY = _pattern(r"\b(?:locally|lokal|localement|localmente|(?<=en )local)\b")

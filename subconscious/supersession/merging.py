@@ -53,12 +53,12 @@ Known = TypeVar("Known")
 class Repeats:
     """What the candidates of one batch repeat or replace.
 
-    The dictionaries have the content of a candidate as key: ``memories`` gives the memory that it repeats, with the
-    cosine, ``captures`` the waiting capture that it repeats, ``replaced`` the memories that it contradicts, ``displaced``
-    the waiting capture that it replaces, and ``in_doubt`` a memory that it may replace: the user is asked. ``overtaken_by``
-    gives the memories that were said later and replace it: it is from an imported session. ``changed`` are
-    memories that were merged or confirmed: the index must be updated after the commit. ``made`` are memories stored in
-    this batch. ``paraphrased`` are contents that only the pair model recognised as repetitions.
+    The dictionaries have the content of a candidate as key. ``memories`` has the id of the memory that it repeats, with
+    the cosine, ``captures`` the waiting capture that it repeats, ``replaced`` the memories that it contradicts,
+    ``displaced`` the waiting capture that it replaces, ``in_doubt`` a memory that it may replace (the user is asked),
+    and ``overtaken_by`` the memories that replace it because they were said later (only if it was imported).
+    ``changed`` are memories that were merged or confirmed: the index must be updated after the commit. ``made`` are
+    memories stored in this batch. ``paraphrased`` are contents that only the pair model recognised as repetitions.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)

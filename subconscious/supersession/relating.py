@@ -40,8 +40,8 @@ LONGEST_MESSAGE = 300
 class Related:
     """The memory and the capture that a statement repeats, and those that it replaces; at most one of each.
 
-    ``in_doubt`` is a memory that the statement may replace: the user is asked. ``overtaken_by`` is a memory that was said
-    later and replaces the statement, which is from an imported session.
+    ``in_doubt`` is a memory that the statement may replace, which the user is asked about. ``overtaken_by`` is a memory
+    that replaces the statement because it was said later; this happens if the statement is from an imported session.
     """
 
     memory: tuple[int, float] | None = None
@@ -93,9 +93,9 @@ async def related(
 
 
 async def _overtaken_by(ctx: RecallContext, candidate: Candidate, near: Sequence[tuple[Memory, float]]) -> int | None:
-    """Return the memory that was said after an imported statement and replaces it; None if there is none.
+    """Return the id of a memory that was said after an imported statement and replaces it; None if there is none.
 
-    A possible replacement doesn't count, as it would only be asked about if the two had come in order of time.
+    Only certain replacements count: the user is not asked whether a memory replaces an imported statement.
     """
     for memory, _ in near if ctx.settings.links else ():
         if memory.said_at > candidate.time:

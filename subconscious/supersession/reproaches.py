@@ -1,7 +1,7 @@
-"""Finds the stored rules of which a user's reproaches remind ("again", "I told you"), and counts them as repeated.
+"""Finds the stored rules that a user's reproaches are about ("again", "I told you"), and counts them as repeated.
 
-The judge of typed sentences thinks little of a reproach, and rightly: it states nothing new. But it shows that the rule
-still matters, and whether a session that had received it kept to it. In case of doubt, nothing is counted.
+A reproach is not stored, because it states nothing new. But it shows that a rule still matters, and that the rule was
+violated if the session had received it. In case of doubt, nothing is counted.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from subconscious.text.same_statement import same_statement
 from subconscious.text.stems import LIGHT
 
 KINDS = ("preference", "lesson", "pattern", "decision")
-"""The kinds of memories of which a reproach may remind."""
+"""The kinds of memories that a reproach may be about."""
 
 COMPARED = 500
-"""The number of latest rules that a reproach is compared with."""
+"""How many rules a reproach is compared with, latest first."""
 
 NEAREST = 4
-"""The number of rules sharing most words with a reproach that the pair model compares with it."""
+"""How many rules the pair model compares with a reproach: those that share the most words with it."""
 
 RARE = 2
-"""The most rules in which a word occurs that shows which rule is meant."""
+"""A shared word shows which rule is meant if at most this many rules share it."""
 
 FEWEST_SHARED = 2
-"""The fewest shared words that show which rule is meant; one is enough if it names code or a command."""
+"""How many words a reproach must share with the rule that it is about; one is enough if it names code or a tool."""
 
 AT_ONCE = 5.0
 """A memory that was injected less than this many seconds before a prompt may have been injected with that prompt."""
@@ -54,14 +54,14 @@ _CODE = re.compile(r"[a-z][A-Z]|\w_\w|\w[./:@#]\w|[A-Za-z]\d|\d[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Reminded:
-    """A rule of which a reproach in a message reminds, and the time of that message."""
+    """A rule that a reproach is about, and the time of the message with the reproach."""
 
     memory_id: int
     time: float
 
 
 async def reminded(ctx: RecallContext, turns: Sequence[Turn], project_id: str) -> list[Reminded]:
-    """Return the rules of which the user's messages among some turns remind; all these messages must be attested."""
+    """Return the rules that reproaches in the user's turns are about. A hook must have attested all these turns."""
     if not (ctx.settings.capture and ctx.settings.dedupe):
         return []
     said = [
@@ -83,7 +83,7 @@ async def reminded(ctx: RecallContext, turns: Sequence[Turn], project_id: str) -
 async def count(
     tx: aiosqlite.Connection, found: Iterable[Reminded], session_id: str | None, no_longer: Collection[int | None] = ()
 ) -> None:
-    """Count each rule as violated if the session had received it, else as stated again; not those in ``no_longer``."""
+    """Count each rule as violated if the session had received it, else as repeated; skip the ids in ``no_longer``."""
     for one in found:
         rule = await memories.find(tx, one.memory_id)
         if rule is None or rule.archived_at is not None or rule.id in no_longer:
@@ -106,7 +106,7 @@ async def _rules(ctx: RecallContext, project_id: str) -> list[Memory]:
 
 
 async def _meant(ctx: RecallContext, about: str, rules: Sequence[Memory]) -> Memory | None:
-    """Return the one rule that a reproach is about: it has the same meaning, or shares the words that tell rules apart."""
+    """Return the rule that a reproach is about: it means the same or shares rare words; None if unclear which it is."""
     shared = await asyncio.to_thread(_shared, about, [bare(rule.content) for rule in rules])
     near = sorted(shared, key=lambda place: -len(shared[place]))[:NEAREST]
     relations = await ctx.relate(about, [bare(rules[place].content) for place in near])
@@ -127,9 +127,9 @@ async def _meant(ctx: RecallContext, about: str, rules: Sequence[Memory]) -> Mem
 
 
 def _shared(about: str, rules: Sequence[str]) -> dict[int, frozenset[str]]:
-    """Return the words that a reproach shares with each rule, by the index of the rule; rules without one are left out.
+    """Return the words that a reproach shares with each rule, by the rule's index; rules that share none are left out.
 
-    Words that begin alike are shared, too. Words such as "use" and "run" say nothing about the subject.
+    Forms of a word count as shared ("test", "testing"). Words such as "use" and "run" are ignored.
     """
     wanted = keys(about) - LIGHT.keys()
     found = {}
@@ -146,11 +146,11 @@ def _is_form(one: str, other: str) -> bool:
 
 
 SHORTEST = 5
-"""The fewest letters of a word that counts as a form of a longer one that begins with it."""
+"""A word with at least this many letters counts as a form of any longer word that begins with it."""
 
 
 def _names_code(rule: str, shared: Collection[str]) -> bool:
-    """Whether one of the shared words of a rule is code, a tool, or no word of the language."""
+    """Whether one of the words that a rule shares with a reproach is code, a tool, or not a known English word."""
     english = is_english(rule)
     for word in _WORD.findall(rule):
         low = word.casefold().rstrip(".:'")

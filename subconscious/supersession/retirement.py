@@ -174,8 +174,8 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
 async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> str | None:
     """Return the lasting statement that a sentence takes back; None if it takes back none.
 
-    Only a sentence without a new value counts, because tasks and exceptions mention lasting rules, too. A number or a
-    code name in what it says is taken back ("the 6h thing") must be in the statement.
+    A sentence that states a new value does not count, because tasks and exceptions mention lasting rules, too. If the
+    sentence names what it takes back by a number or a code name ("the 6h thing"), the statement must contain it.
     """
     near = await _nearest(ctx, sentence, lasting, project_id) if len(sentence.split()) >= FEWEST_WORDS else []
     topics = [one.topic for one in endings(sentence) if one.end is not End.OVER]
@@ -259,9 +259,9 @@ class _Search:
         return Ended(self._judged, self._retired)
 
     def correct(self, turns: Iterable[Turn]) -> None:
-        """Replace the answers that the user corrects a moment later: "neither, seconds", then "wait no, millis".
+        """Replace answers that the user corrects in a later message: "neither, seconds", then "wait no, millis".
 
-        The correction is stored as surely as the answer was, because nobody corrects what does not matter.
+        The correction is then stored without review, because users correct only what matters.
         """
         for turn in turns:
             for place, judged in enumerate(self._judged):
@@ -322,11 +322,11 @@ class _Search:
         return self._order.get(one.turn_id, -1) < self._order[turn.id] and one.at <= turn.time
 
     def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
-        """Return the last statement of the same message, or else of the previous message.
+        """Return the last statement before the ending in the same message; failing that, of the previous message.
 
-        If the ending names a rule ("drop that rule"), the statement may be from any earlier message of the session. If a
-        question or a sentence that breaks off precedes the ending ("can we drop X for.. nah forget it"), only that is
-        taken back.
+        If the ending names a rule ("drop that rule"), the statement may be from any earlier message of the session. If
+        the ending follows a question or an unfinished sentence ("can we drop X for.. nah forget it"), only a statement
+        made there is taken back.
         """
         own = [one for one in said if one.turn_id == turn.id]
         earlier = [one for one in sentences(turn.text[: ending.start]) if not _MURMUR.fullmatch(one)]
@@ -344,7 +344,7 @@ class _Search:
         return [one for one in here if one.turn_id == latest.turn_id][-1:]
 
     def _is_within(self, one: _Statement, sentence: str) -> bool:
-        """Whether a statement of the same message was made in this sentence."""
+        """Whether ``sentence``, from the same message, contains the statement or is part of it."""
         quote = one.text if one.candidate is None else self._judged[one.candidate][0].evidence.quote
         return sentence in quote or quote.strip() in sentence
 
@@ -379,16 +379,16 @@ _OPEN_END = re.compile(
     r"|(?:k\u00f6nn\w+|soll\w*|kannst) (?:wir|du|ich)|on (?:peut|pourrait)|tu peux|podemos|puedes|podr\w+|pode(?:mos)?)\b",
     re.IGNORECASE,
 )
-"""Matches a question, also without a question mark, and a sentence that breaks off."""
+"""Matches a question, even without a question mark, or an unfinished sentence ("can we drop X for..")."""
 
 _MURMUR = re.compile(
     r"(?:\W*\b(?:hm+|mm+|uh+m?|um+|oh|ok|well|wait|hold on|no|nah|nope|actually|sorry|a?ugh|argh|ach|nein|non)\b)+\W*",
     re.IGNORECASE,
 )
-"""A sentence without content before a take-back: "hmm.. scrap that"."""
+"""A sentence without content, such as "hmm.." before "scrap that"."""
 
 _SECOND_THOUGHT = re.compile(r"(?:nah|nope|no|wait|hold on|actually|ach|doch|nein|non|mejor|n\u00e3o)\b", re.IGNORECASE)
-"""The beginning of a take-back that answers the words directly before it."""
+"""The first word of an ending that takes back only the sentence directly before it: "nah forget it"."""
 
 _NAMES_A_RULE = re.compile(
     r"\b(?:rule|decision|convention|policy|requirement|restriction|agreement|Regel|Entscheidung|r[eè]gle|d[eé]cision|"
@@ -445,9 +445,9 @@ async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, ac
 
 
 def has_ended(memory: Memory, now: float) -> bool:
-    """Whether the time limit in a memory's own words has passed: "until Friday", "this week".
+    """Whether the time limit that a memory states itself ("until Friday", "this week") has passed.
 
-    What a person pinned does not end by a reading of its words.
+    Always false for a pinned memory.
     """
     if memory.pinned:
         return False

@@ -50,9 +50,9 @@ SURE, DOUBTFUL = 0.95, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The memories that a statement replaces, and one that it may replace, about which the user is asked.
+    """The ids of the memories that a statement replaces, and of one that it may replace: the user is asked about that.
 
-    ``overtaken_by`` are memories that were said later and replace the statement, if it is from an imported session.
+    ``overtaken_by`` are memories that replace the statement because they were said later (only if it was imported).
     """
 
     replaced: tuple[int, ...] = ()
@@ -122,7 +122,7 @@ def _replaced(content: str, known: Iterable[Memory]) -> Earlier:
 
 
 def _overtaking(content: str, later: Iterable[Memory]) -> tuple[int, ...]:
-    """Return the memories that replace an earlier statement by their words. CPU-bound: run it in a thread."""
+    """Return the ids of the ``later`` memories whose words replace ``content``. CPU-bound: run it in a thread."""
     return tuple(memory.id for memory in later if replaces(memory.content, content))
 
 
@@ -150,8 +150,8 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> None:
     """Link a memory to the earlier ones that it supersedes.
 
-    A memory does not supersede memories of a more trusted origin, a user-wide memory none of a project, and a rule for
-    one branch none for another branch or for all. If an earlier memory is pinned, its link is only proposed.
+    An earlier memory is skipped if its origin is more trusted, if it belongs to a project and the new one is user-wide,
+    or if they are for different branches, or only one for a branch. If it is pinned, the link is only proposed.
     """
     for one in earlier:
         old = await memories.find(tx, one if isinstance(one, int) else one.id)

@@ -1,9 +1,9 @@
 """Judges whether a time expression limits the statement in which it stands. Does no I/O.
 
-"No merges until Friday" is over on Saturday; "orders stay open until Friday" is a rule about orders, and losing it is worse
-than keeping a temporary rule too long. So a statement is temporary only if its main clause is an order ("no", "nobody",
-"skip", "we don't") or a state that passes (a freeze, someone away, something down), and if the time expression is at the
-beginning or the end of that clause. What is unclear is not temporary.
+"No merges until Friday" is over on Saturday; "orders stay open until Friday" is a lasting rule about orders. Losing a
+lasting rule is worse than keeping a temporary one too long. So a statement is temporary only if its main clause is an
+instruction ("no", "nobody", "skip", "we don't") or describes a temporary state (a freeze, someone away), and if the
+time expression is at the beginning or the end of that clause. Unclear statements are not temporary.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from enum import Enum
 from subconscious.text.vocabulary import IMPERATIVES
 
 SHORT = 2
-"""The most words of a clause before an order that are no rule ("heads up")."""
+"""A clause with at most this many words before an instruction is not a rule of its own ("heads up")."""
 
 
 class Sort(Enum):
-    """The sorts of time expressions; those that are more often part of a lasting rule need clearer clauses."""
+    """The sorts of time expressions. Those that are frequent in lasting rules need clearer clauses to count."""
 
     UNTIL = "until a day or month"
     AHEAD = "for the next days, weeks or months"
@@ -32,13 +32,13 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """The clause with a time expression, without it, and its neighbours."""
+    """The clause around a time expression, without the expression, and the clauses before and after this clause."""
 
     before: str
     """What precedes the time expression in its clause."""
     after: str
     earlier: list[str]
-    """The clauses before it, from the nearest on."""
+    """The clauses before this clause, nearest first."""
     later: list[str]
 
     @property
@@ -62,7 +62,7 @@ def limits(text: str, begin: int, end: int, sort: Sort) -> bool:
 
 
 def _belongs(clause: Clause) -> bool:
-    """Whether "today" or "this week" is the time or the object of the words before it ("agreed today", "bill this month")."""
+    """Whether "today" or "this week" only belongs to the words before it ("agreed today", "bill this month")."""
     return bool(
         _BELONGS.search(clause.before) or (_VERB_ALONE.fullmatch(clause.before) and not _WORK.search(clause.before))
     )
@@ -83,7 +83,7 @@ def _limits_a_time(clause: Clause, words: str, sort: Sort) -> bool:
 
 
 def _is_passing(clause: Clause, sort: Sort) -> bool:
-    """Whether the words around a time expression state an order or a state that passes."""
+    """Whether the words around a time expression are an instruction or describe a temporary state."""
     if _is_order(clause.alone, sort) or _is_order(clause.after, sort):
         return True
     if _AWAY.search(clause.alone):
@@ -99,12 +99,12 @@ def _is_passing(clause: Clause, sort: Sort) -> bool:
 
 
 def _is_down(clause: str) -> bool:
-    """Whether a clause says that something is down or closed; that a user's account is blocked is often a rule."""
+    """Whether a clause says that something is down or closed. False for users' accounts: a rule may block them."""
     return bool(_DOWN.search(clause)) and not _OF_USERS.search(clause)
 
 
 def _gives_a_reason(clause: Clause, sort: Sort) -> bool:
-    """Whether the clause is the reason of the order after it: "auditors are here till the 14th, no prod access"."""
+    """Whether a clause gives the reason for the instruction after it: "Ann is away till the 14th, no deploys"."""
     order = _CONNECTED.match(clause.after)
     if order and sort in (Sort.UNTIL, Sort.PERIOD) and _is_order(clause.after[order.end() :], sort):
         return bool(_COPULA.search(clause.before))
@@ -115,7 +115,7 @@ def _gives_a_reason(clause: Clause, sort: Sort) -> bool:
 
 
 def _limits_its_neighbour(clause: Clause, words: str, sort: Sort) -> bool:
-    """Whether a time expression that is a clause of its own limits the next clause, or the one before it."""
+    """Whether a time expression that is a whole clause ("until Friday:") limits the clause after or before it."""
     if not clause.earlier and clause.later:
         main = clause.later[0]
     elif clause.earlier and (sort is Sort.UNTIL or _ONLY.search(words)) and not any(map(_is_rule, clause.earlier[1:])):
@@ -128,7 +128,7 @@ def _limits_its_neighbour(clause: Clause, words: str, sort: Sort) -> bool:
 
 
 def _limits_a_day(clause: Clause, words: str, sort: Sort) -> bool:
-    """Whether "today" or "next week" limits a clause: only short orders, and people who are away."""
+    """Whether "today" or "next week" limits a clause: a short instruction, or a statement that someone is away."""
     main = _FILLERS.sub("", clause.alone, count=1)
     if clause.before and any(map(_is_rule, clause.earlier)):
         return False
@@ -165,7 +165,7 @@ def _at_an_edge(clause: Clause) -> bool:
 
 
 def _is_order(clause: str, sort: Sort = Sort.UNTIL) -> bool:
-    """Whether a clause is an order; not every verb shows one before "for the next days" ("keep it for ...")."""
+    """Whether a clause is an instruction. Fewer verbs count for ``Sort.AHEAD`` ("keep it for the next days")."""
     main = _FILLERS.sub("", clause, count=1)
     if _NEGATION.match(main) or _PLACE_AND_NEGATION.match(main) or (_WE.match(main) and _NEGATED.search(main)):
         return True
@@ -177,7 +177,7 @@ def _is_order(clause: str, sort: Sort = Sort.UNTIL) -> bool:
 
 
 def _is_rule(clause: str) -> bool:
-    """Whether an earlier clause may be a rule of its own, which does not end with the clause after it."""
+    """Whether an earlier clause may be a rule of its own, to which a time in a later clause does not apply."""
     return _is_order(clause) or not (
         _COPULA.search(clause) or _REPORTS_ON_ME.match(clause) or len(clause.split()) <= SHORT
     )
@@ -205,7 +205,7 @@ _STANDS = _pattern(
     r"|(?:\A|[.;:!?,] )(?:(?:and|but|so|und|aber) )?(?:if|when|whenever|once|wenn|falls|sobald|nachdem|quand|lorsque|cuando|"
     r"quando|si|se)\b|\b(?:if|when) (?:an?|some|users?|customers?)\b"
 )
-"""Words of rules without an end: what recurs, and what holds in a case that can occur again."""
+"""Words of lasting rules: they apply regularly ("every", "daily") or in a case that can recur ("when", "if a user")."""
 
 _QUOTED = _pattern(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u201e[^\u201c\u201d]*[\u201c\u201d]|«[^»]*»|`[^`]*`")
 _BOUNDARY = _pattern(r"[,;:!?]+(?:\s+|\Z)|(?<!\d)\.+(?:\s+|\Z)|\A\.+\s+|(?<!\d)\.+\Z|\s+[-\u2013\u2014]+\s+|[()\n]")
@@ -233,7 +233,7 @@ _BELONGS = _pattern(
     r"with|about|seit|ab|von|vom|depuis|dès|partir|de|d['\u2019]|desde|del|da|do|made|sent|built|written|done|due)"
     r"|(?!(?:clos|lock|block|reserv)ed\b)\b\w+[^e\W]ed|\b(?!nada\b)\w+[ai]d[oa]s?)\Z"
 )
-"""Words right before "today" or "this week" that make it the time of something else."""
+"""Words directly before "today" or "this week" that the time belongs to, as in "built today", "since today"."""
 
 _VERB_ALONE = _pattern(r"(?:please )?(?:(?:don['\u2019]?t|do not) )?(?!(?:no|only|nothing|skip)\b|\w*freeze\b)\w+")
 _OF_A_NOUN = _pattern(r"\b(?:that|which|who|whose|where|than|as|what|how|qui|que|como|comme|wie)\b")
@@ -242,7 +242,7 @@ _TELLS = _pattern(
     r"said|says?|announced|discussed|approved|wants|entschieden|haben|beschlossen|gesagt|sagt|meint|vereinbart|wurden?|war|"
     r"waren|décidé\w*|convenu|dit|decid\w+|acord\w+|dijo|disse|combin\w+|mudamos|hemos)\b"
 )
-"""Words of reports: the time says when something happened."""
+"""Words that report an event, so that the time says when the event happened."""
 
 _SELECTS = _pattern(
     r"\b(?:show\w*|display\w*|list(?:s|ed)?|include[sd]?|count\w*|load(?:s|ed)?|fetch\w*|quer(?:y|ies)|return\w*|render\w*|"
@@ -257,14 +257,14 @@ _DATED = _pattern(
     r"daten|verträge|utilisateurs?|commandes?|factures?|rendez-vous|abonn\w+|données|usu[aá]ri\w+|clientes?|pedidos?|facturas?|"
     r"faturas?|citas?|reservas?|suscripci\w+|assinaturas?|datos|dados|planes)\b"
 )
-"""Things that have dates themselves, so that a time in a rule about them belongs to them."""
+"""Things that have dates of their own: in "orders stay open until Friday", the time belongs to the orders."""
 
 _WORK = _pattern(
     r"\b(?:deploy\w*|releas\w*|merg\w*|push\w*|ship\w*|touch\w*|renam\w*|refactor\w*|rebas\w*|restart\w*|bump\w*|upgrad\w*|"
     r"commit\w*|migrat\w*|features?|bugs?|bugfix\w*|deps|dependenc\w+|no (?:new|more)|keine neuen|déploi\w*|déploy\w*|"
     r"mises? en prod\w*|umbenenn\w*|anfass\w*|despl[ie]\w*)\b"
 )
-"""Work on the code, which has no dates of its own."""
+"""Words for work on the code: a time beside them limits the work, unlike beside the words of ``_DATED``."""
 
 _WORKED_ON = _pattern(
     r"\b(?:deploy\w*|releas\w*|merg\w*|push\w*|touch\w*|renam\w*|refactor\w*|rebas\w*|restart\w*|commit\w*|anfass\w*)\b"
@@ -290,7 +290,7 @@ _OF_USERS = _pattern(
     r"phones?|numbers?|wallets?|seats?|\w*cards?|\w*karten?|cartes?|tarjetas?|cart(?:ão|ões)|carts?|offers?|discounts?|"
     r"angebote?|rabatte?|offres?|ofertas?|descuentos?|descontos?|joueurs?|jugador\w*|jogador\w*|spieler\w*|telefon\w*)\b"
 )
-"""What a program blocks or keeps for its users for a time, again and again."""
+"""Things that a program regularly blocks or reserves for a time, such as accounts and seats."""
 _NEGATION = _pattern(
     r"(?:no|nothing|nobody|noone|don['\u2019]?t|do not|let['\u2019]?s not|only|just|kein|keine[nrms]?|nichts?|niemand|nur|pas|aucune?|rien|"
     r"ne|n['\u2019]|personne|seulement|uniquement|nada|nadie|ning[uú]n\w*|nenhuma?|ninguém|não|sin|sem|s[oó]lo|só|apenas|niente|nessun\w*|geen|"
@@ -331,7 +331,7 @@ _SELECTING = frozenset(
 )
 _BARE = frozenset("use skip leave avoid pause stop freeze".split())
 _ORDERS = (IMPERATIVES - _SELECTING) | _BARE | frozenset("hold silence mute stay stick pretend assume".split())
-"""Verbs that begin an order about the work, not about what the program does with times."""
+"""Verbs that begin an instruction for the work. Verbs such as "show" or "return" say what the program does."""
 
 _ENGLISH_DAY = _pattern(r"today|tonight|tomorrow|next week")
 _WORK_VERB = (
@@ -344,7 +344,7 @@ _TASKS = (
     r"refactorings?|changes|edits|commits|lesen|aufräumen|korrekturen|doku|relectures?|correctifs?|corre[cç]\w+|lecture|"
     r"lectura|leer|revis(?:ar|i[oó]n|iones|ão|ões)|leitura|ler)"
 )
-"""What developers do on a day. "Only postgres today" may say what is supported nowadays, "only bug fixes today" does not."""
+"""What developers do on one day: "only bug fixes today" is for today, "only postgres today" may mean nowadays."""
 _ENGLISH_ORDER = _pattern(
     rf"no(?! one\b){_SOME}{{1,4}}|no(?:body| one){_SOME}?? {_WORK_VERB}{_SOME}{{0,5}}|nothing (?:gets |is )?{_WORK_VERB}{_SOME}{{0,4}}"
     rf"|(?:don['\u2019]?t|do not|let['\u2019]?s not) {_WORK_VERB}{_SOME}{{0,6}}"

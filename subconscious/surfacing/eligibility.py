@@ -41,7 +41,7 @@ others few do.
 """
 
 MOST_FOLLOWED = 12
-"""A standing rule of the user is no longer shown after this many sessions that changed files without a response."""
+"""After this many sessions that changed files but did not respond to a standing rule, the rule is no longer shown."""
 
 STATED_WORDS = 12
 """The number of a memory's first words that are looked for in a prompt: capture may have added the later ones."""
@@ -192,9 +192,9 @@ def is_for_its_branch(memory: Memory) -> bool:
 
 
 def is_of_another_branch(memory: Memory, branch: str, state: WorktreeState) -> bool:
-    """Whether a user's statement begins with the branch that it is for, and ``branch`` is another one.
+    """Whether a user's statement names at its beginning the branch that it is for, and ``branch`` is another branch.
 
-    A renamed branch is the same one. Where the branch is unknown, as during a rebase, the statement may be given.
+    False if the branch was only renamed to ``branch``, or if ``branch`` is "" (unknown, as during a rebase).
     """
     own = branch_of(memory.content) if memory.origin is Origin.USER and not memory.pinned else ""
     return bool(branch) and own not in ("", branch) and (memory.id, branch) not in state.renamed
@@ -210,10 +210,10 @@ def is_stated_in(prompt: str, memory: Memory) -> bool:
 def is_heard(memory: Memory, known: Responses) -> bool:
     """Whether a memory may still be shown: it is pinned, or few sessions have received it without responding to it.
 
-    Only the sessions since the latest response count. For a habit, all ended sessions that received it count, because
-    a session that follows the habit anyway shows no response to the memory. Nothing shows either that a session follows
-    a standing rule of the user, above all one that forbids something: of these only sessions that changed files count,
-    and more of them.
+    Only sessions since the latest response count. For a habit, all ended sessions that received it count, because a
+    session that follows the habit anyway shows no response. A session that follows a standing rule of the user, such as
+    a ban, often shows no response either, so for these rules only sessions that changed files count, and the limit is
+    higher (``MOST_FOLLOWED``).
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated
@@ -226,7 +226,7 @@ def is_heard(memory: Memory, known: Responses) -> bool:
 
 
 async def paused(database: Database, ids: Sequence[int]) -> list[int]:
-    """Return those of some memories that starts leave out, because sessions did not use them."""
+    """Return those ``ids`` whose memories are not shown at session starts, because sessions did not use them."""
     known = await responses.of_memories(database, ids)
     found = await memories.get_many(database, ids)
     return [one.id for one in found.values() if not is_heard(one, known.get(one.id, responses.NONE))]

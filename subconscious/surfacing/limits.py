@@ -107,7 +107,7 @@ def sift(
 def usage_of(limits: Limits, seen: Seen, about: str = "", least: float | None = None) -> dict[str, str]:
     """Return how much of each limit is used, for `why-surfaced`.
 
-    ``least`` is the relevance that a memory had to reach, if it is not that of other memories.
+    ``least`` is the minimum relevance for the memory in question, if it differs from that for other memories.
     """
     used = {
         "session": f"{len(seen.given)} of {limits.session}",

@@ -145,7 +145,7 @@ def _may_be_given(hit: Hit, work: Work) -> bool:
 
 
 def _is_for_other_branch(ctx: RecallContext, memory: Memory, branch: str) -> bool:
-    """Whether a memory is for another branch only, or for the work on one that is not merged into ``branch``."""
+    """Whether a memory is only for another branch, or for work on a branch that is not merged into ``branch``."""
     if is_of_another_branch(memory, branch, ctx.worktree_state):
         return True
     if (memory.id, branch) in ctx.worktree_state.renamed:

@@ -40,12 +40,12 @@ LONGEST_AT_START = 400
 class Start:
     """What is known about a session for which memories are chosen.
 
-    ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` (JSON;
-    ``own_limits`` by memory id, where they differ) and ``reasons`` (by memory id). ``late`` means that the session has
+    ``asked`` describes the search. It is recorded for `why-surfaced` together with ``about``, ``limits`` (JSON) and, by
+    memory id, ``reasons`` and those ``own_limits`` that differ from ``limits``. ``late`` means that the session has
     already begun, so that statements made in it are in its context. ``due`` has the due dates by memory id. ``lasting``
     are lines of text that are always added, ``extra`` are lines that are left out if there is a hand-over. ``folder``
-    is the checkout. Only work of earlier sessions that ended after ``since`` (in seconds since the epoch) is new to
-    this session.
+    is the checkout. Work of earlier sessions is new to this session only if they ended after ``since`` (in seconds
+    since the epoch).
     """
 
     session_id: str

@@ -105,7 +105,7 @@ class Repository:
         return [(float(one[1]), one[2]) for one in found]
 
     def former_names(self, branch: str) -> frozenset[str]:
-        """Return the names that a branch had before it was renamed and that no branch has now, as its reflog says."""
+        """Return a branch's former names according to its reflog, except names that a branch has now."""
         ref = f"refs/heads/{branch}"
         found = _RENAMED.findall(_end(self.common / "logs" / ref)) if is_ref(ref) else []
         return frozenset(old for old, _ in found if old != branch and not self.resolve(f"refs/heads/{old}"))

@@ -259,7 +259,7 @@ class Checkout:
         return _squashed(self._repository, branch, own_commits, self.commit)
 
     def former_names(self, branch: str) -> frozenset[str]:
-        """Return the names that a branch had before it was renamed and that no branch has now."""
+        """Return the names that a branch had before it was renamed, except names that a branch has now."""
         return self._repository.former_names(branch) if self._repository else frozenset()
 
     def _own_commits(self, branch: str, commit: str) -> tuple[str, ...]:
@@ -318,30 +318,30 @@ _MERGED = (
     r"(?:(?:branch(?:es)?|pull request|merge request|pr|mr)(?: [#!]?\d+)?(?: in [\w./-]{1,100})?:? )?(?:from )?"
     r"(?:'[^' ]{1,100}',? (?:and )?){0,9}"
 )
-"""The beginning of a merge's subject, up to the name of the branch, as Git, hosting services and people word it."""
+"""The words before the branch's name in the subject of a merge commit by Git, a hosting service or a person."""
 _AFTER = r"(?=\s*(?:\Z|[:;.(\[]|(?:into|to|onto|from|branch)\b)|(?<=['\"`]))"
-"""What follows the branch's name in such a subject: "Merge perf-work notes" does not name the branch `perf-work`."""
+"""What may follow the branch's name there: "Merge perf-work notes" does not name the branch `perf-work`."""
 _BRANCH = re.compile(
     r"\b(?:branch(?:es)?|pull request|merge request|pr|mr)\b|(?<!\w)['\"`]"
     rf"|\b(?:in)?to (?:{'|'.join(TRUNKS)})(?: \(#\d+\))?\Z",
     re.IGNORECASE,
 )
-"""Shows that a subject is about branches: "Merge search into the header" is not about the branch `search`."""
+"""Words that show that a subject means a branch: "Merge search into the header" does not mean a branch `search`."""
 _PULL_REQUEST = re.compile(r" \(#\d+\)\s*\Z")
 _NO_MERGE = re.compile(
     r"\b(?:revert\w*|no|not|never|cannot|abandon\w*|unmerged|later|(?:do|does|is|was|ca|wo)n['\u2019]?t"
     r"|wip|(?:part|step|phase) \w+|\d+ ?(?:/|of) ?\d+)\b",
     re.IGNORECASE,
 )
-"""Words of subjects that report no merge, or only a part of one."""
+"""Words that show that a subject does not report a merge, or only a part of one."""
 
 
 def _reports_merge(message: str, branch: str, commits: Sequence[str]) -> bool:
-    """Whether a commit message says that a branch was merged: it names one of its commits, or its subject the branch.
+    """Whether a commit message says that a branch was merged: it has one of ``commits``, or the branch in its subject.
 
-    Such a subject begins with "Merge" or "Squash", directly before the branch, or is that of a pull request:
-    "perf-work: use an index (#12)" or "Perf work (#12)". A branch whose name is a plain word, such as "search", must be
-    named as a branch.
+    The subject must have "Merge" or "Squash" directly before the branch's name, or be that of a pull request:
+    "perf-work: use an index (#12)" or "Perf work (#12)". If the name is a plain word, such as "search", the subject
+    must also show that it means a branch.
     """
     subject = message.lstrip().partition("\n")[0][:LONGEST_SUBJECT]
     if any(commit in message for commit in commits):

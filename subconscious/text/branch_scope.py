@@ -1,4 +1,4 @@
-"""Names the branch in statements that are for one branch: "on this branch no migrations"."""
+"""Adds the branch's name to statements that are for one branch, such as "on this branch no migrations"."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FIRST = re.compile(
     r"|tambi[e\u00e9]n|tamb[e\u00e9]m|anche)\b)",
     re.IGNORECASE,
 )
-"""Such words at the beginning. "Only" after them may limit what follows: "on this branch only run unit tests"."""
+"""``_HERE`` at the beginning. "Only" after it may belong to what follows: "on this branch only run unit tests"."""
 
 _LAST = re.compile(
     rf"\s{_HERE}(?: {_ONLY}\b)?"
     r"(?= ?(?:[.!]{0,3}\s{0,3}\Z|[,;(]|[-\u2013\u2014] |(?:because|since|weil|car|porque)\b))",
     re.IGNORECASE,
 )
-"""Such words at the end of a statement, perhaps before its reason."""
+"""``_HERE`` at the end of a statement, or directly before its reason."""
 
 _ELSEWHERE = re.compile(
     r"\b(?:branch\w{0,2}|zweige?n?|ramas?|ramos?|(?:main|master|trunk|develop)(?!/|\.\w)|else|elsewhere|everywhere|anywhere"
@@ -45,7 +45,7 @@ _ELSEWHERE = re.compile(
     r"|normalmente|outr[oa]s|mas|altrove|ovunque|altri|ma)\b",
     re.IGNORECASE,
 )
-"""Words for other branches or the usual case, and those that begin a contrast."""
+"""Words that mention other branches or the usual case, or begin a contrast ("but")."""
 
 _SEVERAL_PARTS = re.compile(
     rf"[,;:()\u2013\u2014]| - |\b(?:{_ONLY}|and|or|so|because|since|if|when|where|until|unless|that|which|who|what|than"
@@ -54,43 +54,43 @@ _SEVERAL_PARTS = re.compile(
     r"|somente|apenas|che)\b",
     re.IGNORECASE,
 )
-"""Signs that words at the end may limit only a part of what is before them, or that this is an exception."""
+"""Signs that "on this branch" at the end may apply only to a part of the statement, or be an exception."""
 
 _NO_END = re.compile(
     r"(?:(?:not|even|also|save|auch|nicht|pas|no|n[a\u00e3]o|fuera|made|done|work|rely|depend|like)|\w+ed)",
     re.IGNORECASE,
 )
-"""Words after which "on this branch" is an exception, or what they refer to: "the files added on this branch"."""
+"""Words that "on this branch" may belong to, as an exception or otherwise: "the files added on this branch"."""
 
 _MORE = re.compile(
     rf"\b(?:{_NEGATION}|always|must|should|{_ONLY}|immer|siempre|sempre|toujours|and|und|et|y|e|on|in|for|at|auf|im|f\u00fcr"
     r"|bei|sur|dans|pour|en|para|em|na|nas|nos|per|su)\b",
     re.IGNORECASE,
 )
-"""Words after a statement for one branch with which a second one may begin, or which name another place."""
+"""Words after "on this branch" that may begin a second statement or name another place."""
 
 _NAME = re.compile(r"[\w.+#/-]{1,100}")
 _SCOPED = re.compile(r"On the branch (?P<name>[\w.+#/-]{1,100}): ")
 
 _FEWEST_WORDS = 2
-"""The minimum number of words that carry meaning in the rest of a statement."""
+"""The minimum number of content words in a statement without "on this branch"."""
 
 
 def without_scope(text: str) -> str:
-    """Return a statement for "this branch" without those words; "" if it is none, or not certainly as a whole."""
+    """Return a statement without "on this branch"; "" if it has no such words, or they may apply to a part only."""
     rest = _after_scope(text) or _before_scope(text)
     certain = not _ELSEWHERE.search(rest) and len(content_words(rest)) >= _FEWEST_WORDS
     return rest if certain else ""
 
 
 def _after_scope(text: str) -> str:
-    """Return the statement after "on this branch", if a text begins with that; else ""."""
+    """Return what follows "on this branch" at the beginning of a text; "" if the text does not begin so."""
     found = _FIRST.match(text)
     return text[found.end() :] if found else ""
 
 
 def _before_scope(text: str) -> str:
-    """Return the statement that ends with "on this branch" with the reason after it; "" if there is none."""
+    """Return a statement without "on this branch" at its end or before its reason; "" if it has no such words there."""
     found = _LAST.search(text)
     if found is None:
         return ""
@@ -103,23 +103,23 @@ def _before_scope(text: str) -> str:
 
 
 def _adds_a_rule(tail: str) -> bool:
-    """Whether more than a reason may stand after the words at the end of a statement."""
+    """Whether ``tail``, the text after "on this branch", may contain more than a reason."""
     first = re.search(r"\w+", tail)
     return bool(_MORE.search(tail)) or (first is not None and first[0].casefold() in IMPERATIVES)
 
 
 def scoped(text: str, branch: str) -> str:
-    """Return a statement with the branch that it is for."""
+    """Return a statement with its branch at the beginning: "On the branch perf: no migrations"."""
     return f"On the branch {branch}: {text}"
 
 
 def is_name(branch: str) -> bool:
-    """Whether a branch's name can be part of a sentence."""
+    """Whether a branch's name has only characters that are safe in a sentence, and is not too long."""
     return bool(_NAME.fullmatch(branch))
 
 
 def branch_of(content: str) -> str:
-    """Return the branch that a statement is for, if it begins with that; else ""."""
+    """Return the branch named at the beginning of a statement (see ``scoped``); "" if there is none."""
     found = _SCOPED.match(content)
     return found["name"] if found else ""
 

@@ -77,8 +77,8 @@ def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
 def _negates(new: Claim, old: Claim) -> bool:
     """Whether one statement asserts what the other negates, in nearly the same words.
 
-    If both have words that the other lacks, they may be about two things: "mock it in unit tests", "never mock it in
-    browser tests".
+    If each statement has words that the other lacks, they may be about different things: "mock it in unit tests",
+    "never mock it in browser tests".
     """
     if new.negative == old.negative or new.numbers != old.numbers:
         return False

@@ -6,9 +6,9 @@ import re
 
 
 def denies_change(text: str) -> bool:
-    """Whether a sentence says that something was not, or will not be, replaced or left.
+    """Whether a sentence says that something was not, or will not be, replaced, removed or abandoned.
 
-    Rules such as "never drop tables" deny nothing: they say what to do.
+    False for rules such as "never drop tables": they say what to do, not what happened.
     """
     return bool(_NO_CHANGE.search(text.replace("\u2019", "'")))
 

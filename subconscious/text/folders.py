@@ -27,7 +27,7 @@ WIDE = frozenset(
 """Folders that contain most files of many projects."""
 
 _BRACKETED = r"(?:\([\w.@+-]{1,60}\)|\[{1,2}[\w.@+-]{1,60}\]{1,2})"
-"""A folder such as "(admin)" or "[id]", as frameworks for web pages name them."""
+"""A folder name in brackets, such as "(admin)" or "[id]", which some web frameworks use."""
 
 _RUN = re.compile(
     rf"(?:[^\s`\"'\u2018-\u201f\u00ab\u00bb(),;|\[\]]|(?<=/){_BRACKETED}(?=[/\s`\"'\u2019\u201d\u201c.,;:!?]|\Z))+"
@@ -166,9 +166,9 @@ def paths_in(text: str, root: str) -> list[str]:
 
 
 def _paths(text: str) -> Iterator[str]:
-    """Yield the words of a text that have a slash, without addresses, line numbers and patterns at their end.
+    """Yield the words of a text that contain a slash, except URLs; line numbers and wildcards at their end are removed.
 
-    "@" before a path mentions it, or belongs to the name of a folder (`@scope/package/`).
+    A leading "@" may mark a mention, or be part of a folder's name (`@scope/package/`): folders are yielded both ways.
     """
     for run in _RUN.findall(text.replace("\\", "/")):
         if "/" not in run or "://" in run or len(run) > LONGEST:

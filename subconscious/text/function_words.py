@@ -1,8 +1,8 @@
-"""Function words of other languages than English, and words of answers, which say nothing about the subject of a query.
+"""Function words of languages other than English, and words such as "yes"; they say nothing about a query's subject.
 
-In a store of mostly English memories such words are rare, so the full text would rank them above words of the subject.
-Many of them are words or names in English, too ("die", "du", "en"). So a language's words count only in a text with a
-longer word of that language that is none in English.
+In a store of mostly English memories such words are rare, so full-text search would rank them above words about the
+subject. Many of them are also English words or names ("die", "du", "en"). So a language's function words count only if
+the text has one of three or more letters that is not also an English word.
 """
 
 from __future__ import annotations
@@ -78,18 +78,18 @@ REPLIES = frozenset(
     """alright bitte danke gracias grazie ja jawohl jep klar merci nah nee nein nope não obrigada obrigado ok okay okey
     oui plait plaît please pls plz sí sure thanks thx yeah yep yes yup""".split()
 )
-"""Words of answers in several languages. They count in no query that has other words."""
+"""Words of answers in several languages. They are ignored in a query that has other words."""
 
 _ALSO_REPLIES = frozenset(
     """accord agreed ahead approved bem bien bom bueno certo claro cool correct done exactly exakt favor fine genau go
     good great gut lgtm looks mach machen nice parfait passt perfect perfecto perfeito perfekt right richtig si sim
     sounds stimmt super thank that tá vale vas wait""".split()
 )
-"""Words that are answers in a prompt without other words. Elsewhere they may be names, such as Go or Vale."""
+"""Words that are answers only in a prompt without other words. Elsewhere they may be names, such as Go or Vale."""
 
 
 def only_replies(words: Collection[str]) -> bool:
-    """Whether a text's words, in lower case and without stop words, are only an answer such as "yes please"."""
+    """Whether a text is only an answer such as "yes please"; ``words`` are in lower case and without stop words."""
     return set(words) <= REPLIES | _ALSO_REPLIES | FUNCTION_WORDS
 
 

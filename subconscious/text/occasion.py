@@ -17,11 +17,11 @@ _LEANS = re.compile(
     r"| \()",
     re.IGNORECASE,
 )
-"""The beginning of a reply about the alternatives of a question: "neither for now". Without them it says nothing."""
+"""The beginning of a reply that is unclear without the alternatives in its question: "neither for now"."""
 
 
 def question(content: str) -> str:
-    """Return the question that a statement answers, "" if it answers none."""
+    """Return the question that capture appended to a statement ("(asked: ...)"); "" if there is none."""
     found = _ASKED.search(content)
     return found[1] if found else ""
 
@@ -30,7 +30,7 @@ _ASKED = re.compile(r" \(asked: (.*)\)\Z", re.DOTALL)
 
 
 def bare(content: str) -> str:
-    """Return a statement without the question, proposal or plan that it answers, if the rest is clear alone."""
+    """Return a statement without the question, proposal or plan that it answers; unchanged if unclear without that."""
     alone = _OCCASION.sub("", content)
     if _LEANS.match(alone):
         return content

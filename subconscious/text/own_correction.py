@@ -1,11 +1,11 @@
-"""Recognises a message that corrects what its writer said a moment ago: "hold on wait no, millis"."""
+"""Recognises a message that corrects its writer's previous message: "hold on wait no, millis"."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 14
-"""The maximum number of words of the first sentence of such a message."""
+"""The maximum number of words in the first sentence of a correction, without its opening."""
 
 _HESITATES = (
     r"(?:hold on|hang on|wait(?: a (?:sec|second|minute|moment))?|actually|oops|attends|attendez|en fait|warte"
@@ -23,7 +23,7 @@ _LEAD = re.compile(
 
 
 def without_lead(text: str) -> str:
-    """Return what a message says instead of the words before it; "" if it corrects nothing that its writer said."""
+    """Return a correction without its opening: "millis" for "wait no, millis"; "" if the message corrects nothing."""
     found = _LEAD.match(text)
     rest = text[found.end() :] if found else ""
     first = re.split(r"[.!?\n]", rest, maxsplit=1)[0]

@@ -1,6 +1,6 @@
 """Recognises questions that were typed without a question mark, by how they begin.
 
-Questions for a reason are left out: many are reproaches that state a rule ("why do I always have to tell you to ...").
+"Why" questions are not recognised: many are reproaches that state a rule ("why do I always have to tell you to ...").
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[:;](?=\s|\Z)|, ?(?!(?:and|or|und|oder|et|ou|y|o|e)\b)| - |\u2013|\u2014|->|\u2192")
-"""Signs after which the answer may follow ("where do we deploy: fly.io"), or the main clause of a rule."""
+"""Signs before an answer in the same sentence ("where do we deploy: fly.io"), or before the main clause of a rule."""
 
 _PRONOUN = r"(?:we|i|you|u|they|it|he|she)"
 _THE = rf"(?:{_PRONOUN}|the|a|an|our|my|your|this|that|these|those|there|all|any)"
@@ -48,7 +48,7 @@ _ASKS = re.compile("|".join(_LANGUAGES), re.IGNORECASE)
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence begins like a question, and nothing follows that may be the answer."""
+    """Whether a sentence begins like a question and does not also answer it ("where do we deploy: fly.io" does)."""
     plain = sentence.replace("\u2019", "'")
     begin = _OPENING.match(plain)
     return bool(_ASKS.match(plain, begin.end() if begin else 0)) and not _GOES_ON.search(plain)

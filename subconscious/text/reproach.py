@@ -1,7 +1,7 @@
-"""Recognises reproaches: sentences in which the user says that something was said before, or was done again.
+"""Recognises reproaches: complaints that the user has said something before, or that it was done again.
 
-"I said ask before adding deps" reminds of an earlier statement. "You unwrapped again in the server" reports what the
-assistant did. A task such as "run the tests again" and a failure such as "the build is red again" are no reproaches.
+"I said ask before adding deps" repeats an earlier statement. "You unwrapped again in the server" reports what the
+assistant did. A task such as "run the tests again" or a failure such as "the build is red again" is not a reproach.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from subconscious.text.vocabulary import IMPERATIVES
 from subconscious.text.words import content_words
 
 LONGEST = 1000
-"""The most characters of a message that is read for reproaches: longer ones explain a task, or were pasted."""
+"""Messages with more characters are not searched for reproaches: they explain a task, or were pasted."""
 
 FEWEST_WORDS = 2
-"""The fewest words with a meaning of a clause that says something besides the reproach."""
+"""A clause with at least this many content words says something besides the reproach."""
 
 BRIEF = 6
-"""The most words of a reproach that states nothing, unless it says what the assistant did."""
+"""A reproach with more words is taken to state something, unless it says what the assistant did."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
-    """Return a pattern for any of several words or phrases."""
+    """Return a pattern that matches any of ``patterns`` at the beginning of a word, in any case."""
     return re.compile(rf"\b(?:{'|'.join(patterns)})", re.IGNORECASE)
 
 
@@ -63,7 +63,7 @@ _TOLD = _any(
     r"quantas vezes\b",
     rf"(?:por|pela) (?:{'|'.join(_VECES.split())}) vez\b",
 )
-"""Words that say that something was said before."""
+"""Words with which users point out that they have said something before: "I told you"."""
 
 _TAKES_BACK = _any(
     r"(?:what|when|if|though|although|because|since|everything|anything|thing|know) (?:that )?i (?:said|told)\b",
@@ -98,7 +98,7 @@ _ACCUSES = re.compile(
     r"|(?:você|voce|vc) (?:\w+(?:ou|eu|iu)|pôs|fez)\b)",
     re.IGNORECASE,
 )
-"""Words that say what the assistant did, after a word that may introduce a condition."""
+"""Words that say what the assistant did; the group ``before`` has the word before them, such as "if"."""
 
 _CONDITION = _any(
     r"(?:when|if|once|after|before|since|until|till|what|how|where|which|as|that|whatever)\W*\Z",
@@ -118,7 +118,7 @@ _STATES = _any(
     r"(?:no|not|never|always|don'?t|do not|without|only|stop|must)\b",
     r"(?:nie|niemals|immer|kein\w*|nicht|ohne|nur|jamais|toujours|pas|sans|nunca|siempre|sin|sempre|não|sem)\b",
 )
-"""Words of a rule."""
+"""Words that show that a sentence states a rule."""
 
 _STATE_OF_THINGS = _any(
     r"(?:is|are|was|were|isn'?t|fail\w*|br[eo]k\w*|crash\w*|errors?|red|flak\w+|hang\w*|stuck|slow|down)\b",
@@ -126,7 +126,7 @@ _STATE_OF_THINGS = _any(
     r"(?:ist|sind|rot|grün|kaputt|fehl\w+|schl[aä]g\w+|est|sont|échoue\w*|cassé\w*|plante\w*)\b",
     r"(?:están?|fall[ao]\w*|rompi\w*|falh\w+|quebr\w+)\b",
 )
-"""Words that report how things are, not what the assistant did: "the build is red again"."""
+"""Words that describe a state, not what the assistant did: "the build is red again"."""
 
 _ASKS = _any(
     r"(?:please|pls|plz|(?:can|could|would|will) (?:you|u|we|i)|let'?s|let me|lemme|i'?ll|i will|try|need to)\b",
@@ -154,8 +154,8 @@ _FILLER = re.compile(rf"{_ANNOYED.pattern}|\b(?:fuck|for|god'?s|u|you|ya|w)\b", 
 def reproaches(text: str, *, interrupted: bool = False) -> list[str]:
     """Return what the user's reproaches in a message are about, in the user's words.
 
-    ``interrupted`` means that the user stopped the assistant before typing the message. A reproach without words of its
-    own ("how many times") is about the sentence before it, or after it.
+    ``interrupted`` means that the user stopped the assistant before typing the message. For a reproach that names no
+    subject ("how many times"), the sentences before and after it are returned.
     """
     if len(text) > LONGEST:
         return []
@@ -175,13 +175,13 @@ def _subjects(said: Sequence[str], interrupted: bool) -> Iterator[str]:
 
 
 def subject(sentence: str) -> str:
-    """Return a sentence without the words of the reproach, and with plain forms: "unwrap" for "unwrap'd"."""
+    """Return a sentence without words such as "I told you" and "again", and with "unwrap" for "unwrap'd"."""
     rest = _FILLER.sub(" ", _ONCE_MORE.sub(" ", _TOLD.sub(" ", sentence)))
     return " ".join(_FORM.sub("", rest).split()).strip(" ,;:.!?-")
 
 
 def is_bare(sentence: str) -> bool:
-    """Whether a sentence only reproaches the assistant with having done something again, and states nothing else."""
+    """Whether a sentence only complains that the assistant did something again, and states nothing else."""
     sentence = sentence.replace("\u2019", "'")
     if not _reports(sentence, interrupted=False) or _reminds(sentence):
         return False
@@ -193,7 +193,7 @@ def is_bare(sentence: str) -> bool:
 
 
 def _reminds(sentence: str) -> bool:
-    """Whether a sentence says that something was said before."""
+    """Whether a sentence complains that the user has said something before: "I told you"."""
     if _TAKES_BACK.search(sentence):
         return False
     if _INSISTS.match(sentence.lstrip(_SIGNS)) and _STATES.search(sentence) and "?" not in sentence:
@@ -206,7 +206,7 @@ def _reminds(sentence: str) -> bool:
 
 
 def _reports(sentence: str, interrupted: bool) -> bool:
-    """Whether a sentence reproaches the assistant with having done something again."""
+    """Whether a sentence complains that the assistant did something again."""
     if not _AGAIN.search(sentence):
         return False
     parts = _PART.split(_BEFORE_AGAIN.sub(" ", sentence))
@@ -222,11 +222,11 @@ def _reports(sentence: str, interrupted: bool) -> bool:
 
 
 def _accuses(part: str) -> bool:
-    """Whether a clause, which is no condition, says what the assistant did."""
+    """Whether a clause says what the assistant did ("you used mocks"), not as a condition ("if you used mocks")."""
     return any(not _CONDITION.search(found["before"] or "") for found in _ACCUSES.finditer(part))
 
 
 def _instructs(part: str) -> bool:
-    """Whether a clause begins with an instruction, perhaps after a remark: "ok, run it"."""
+    """Whether a clause begins with an instruction, perhaps after words such as "ok": "ok, run it"."""
     words = _BEGINS.sub("", part).split(maxsplit=1)
     return bool(words) and words[0].strip(".,;:!?").casefold() in _VERBS

@@ -16,7 +16,7 @@ _PASTED_LINE = re.compile(
     r"\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
 )
 _LABEL = re.compile(r"\s*(?:= ?)?(?:error|warning|note|help|hint)(?:\[[\w-]+\])?:\s", re.IGNORECASE)
-"""The label of a compiler's message; people begin a statement with one, too, so the lines beside it decide."""
+"""The label of a compiler's message; statements may begin so, too, so the lines beside it decide."""
 
 _SENTENCE_END = re.compile(r"[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*")
 """A pattern of the end of a sentence; ``ends_sentence`` excludes abbreviations and ordinals.
@@ -80,7 +80,7 @@ def _lines(prose: str) -> Iterator[tuple[str, bool]]:
 
 
 def _looks(lines: list[str]) -> list[bool]:
-    """Return which lines look pasted: by themselves, or as a message of a program right below or above such a line."""
+    """Return whether each line looks pasted. A compiler's message does if a line beside it looks pasted."""
     looks = [_is_pasted(line) for line in lines]
     for order in (range(len(lines)), reversed(range(len(lines)))):
         before = False

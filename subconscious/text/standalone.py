@@ -27,7 +27,7 @@ _BEGINS_ELSEWHERE = re.compile(
 """A pattern of a beginning that refers to an earlier sentence."""
 
 _CLEAR = re.compile(rf"\W*this (?:{_PLACES}|{_PERIODS})\b", re.IGNORECASE)
-"""A beginning with "this" that refers to no earlier sentence."""
+"""A beginning such as "this week", which does not refer to an earlier sentence."""
 
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
 """A pattern of a contrast ("it's not X, it's Y"), which is clear without the earlier sentence."""
@@ -39,7 +39,7 @@ _CHOSEN_ONCE = frozenset(
         *("bundler", "language"),
     )
 )
-"""Groups of tools of which a project uses one, so that "it's pnpm" is about the project."""
+"""Groups of tools of which a project usually uses only one, so that "it's pnpm" must be about the project."""
 
 _TOOLS = "|".join(sorted(word for word, family in FAMILIES.items() if family in _CHOSEN_ONCE))
 _OF_THE_PROJECT = re.compile(
@@ -48,7 +48,7 @@ _OF_THE_PROJECT = re.compile(
     r"(?=\s*[,.;:!(]|\W*\Z| (?:in|on|for|not|never|and|with|w|only|everywhere|here|now)\b)",
     re.IGNORECASE,
 )
-"""A beginning that names a tool of the project, or one with its version: "its go 1.23, no cgo"."""
+"""A beginning such as "it's pnpm" or "its go 1.23", where "it" is the project."""
 
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
@@ -95,7 +95,7 @@ def without_announcement(text: str) -> str:
 
 
 def begins_clearly(text: str) -> bool:
-    """Whether a statement begins with "this week", "this project" or the like."""
+    """Whether a statement begins with "this week", "this project" or the like, which is clear without context."""
     return bool(_CLEAR.match(text))
 
 

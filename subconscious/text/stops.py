@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from subconscious.text.month_names import MONTH_NAMES
 
 _NEAR, _FAR = 40, 200
-"""How many characters before and after a stop are read; the second is for questions and tasks after it."""
+"""How many characters are read before a stop, and after it; before a task, ``_FAR`` are read on both sides."""
 
 _NEVER_LAST = frozenset(
     """
@@ -23,7 +23,7 @@ _NEVER_LAST = frozenset(
 """Abbreviations that are followed by what they introduce, so that no sentence ends with them."""
 
 _ALSO_NOUNS = frozenset(("ca", "es"))
-"""Abbreviations before what they introduce, which are also names: a certificate authority, Elasticsearch."""
+"""Abbreviations that are followed by what they introduce, but are also nouns: CA (certificates), ES (a database)."""
 
 _SELDOM_LAST = frozenset(
     "a.m p.m al apod atd co ecc enz etc inc itd itp jne ltd m.fl mio mrd osv o.s.v std tsd usw ym".split()
@@ -111,7 +111,7 @@ _ASKS = re.compile(
     r"|(?:please|pls|bitte|por favor|s'il te pla[i\u00ee]t|stp),? (?!and\b|or\b|but\b|not\b|und\b|oder\b|nicht\b)\w)",
     re.IGNORECASE,
 )
-"""The beginning of a question or a request. Words that also continue a sentence count only if "?" follows."""
+"""The beginning of a question or a request. Words that may also continue a sentence count only before a "?"."""
 
 _TASK = re.compile(
     rf"{_CONJUNCTION}(?:fix|add|update|check|remove|delete|change|write|create|rename|refactor|implement|debug|explain"
@@ -124,13 +124,13 @@ _SAYS_ALL = re.compile(
     r"|sind)\b",
     re.IGNORECASE,
 )
-"""Words of a clause that needs no other verb, so that "fix the ..." after it begins a task."""
+"""Words that show that a sentence has its verb, so that "fix the ..." after it begins a task."""
 
 _CLAUSE = re.compile(
     r"\b(?:let|that|which|who|whose|if|when|because|since|while|where|make|help|have|how|to|dass|wenn|weil|die|lass)\b",
     re.IGNORECASE,
 )
-"""Words that begin another clause, whose verb may come after the stop: "never let jobs in the U.S. change the ..."."""
+"""Words that need another verb, which may come after the stop: "never let jobs in the U.S. change the ..."."""
 
 
 def ends_sentence(text: str, at: int) -> bool:
@@ -147,12 +147,12 @@ def ends_sentence(text: str, at: int) -> bool:
 
 
 def _is_whole(said: str) -> bool:
-    """Whether a sentence so far has its verb, so that another verb after it begins a task."""
+    """Whether ``said``, the text before a stop, is a complete sentence, so that a verb after the stop begins a task."""
     return bool(_SAYS_ALL.search(said)) and not _CLAUSE.search(said)
 
 
 def _introduces(before: str) -> bool:
-    """Whether the words before a stop end with an abbreviation that never ends a sentence, or are only that: "u.U."."""
+    """Whether the text before a stop ends with an abbreviation such as "e.g", or is only an abbreviation ("u.U")."""
     if _word(before) in _NEVER_LAST or _PHRASES.search(before):
         return True
     letters = _LETTERS.search(before)
@@ -162,7 +162,7 @@ def _introduces(before: str) -> bool:
 
 
 def _word(before: str) -> str:
-    """Return the last word before a stop, with any stops inside it, as in "z.B"."""
+    """Return the last word before a stop in lower case, including stops inside the word: "z.b"."""
     found = _TOKEN.search(before)
     return found[0].casefold() if found else ""
 

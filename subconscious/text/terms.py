@@ -39,7 +39,7 @@ _USES_A_NAME = re.compile(
     r" (?:go|vale)\b(?! ahead)",
     re.IGNORECASE,
 )
-"""Go or Vale as a name; both are also answers."""
+""""Go" or "vale" after a word that shows that it is a name, and not an answer."""
 _CODE = re.compile(r"[a-z][A-Z]|_|\d|/|\w\.\w|::")
 _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
@@ -53,14 +53,14 @@ def terms(text: str, limit: int = TERMS) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the search terms of a query; function words of its language and answers only if it has no others."""
+    """Return the search terms of a query, without function words and words such as "yes" if it has other terms."""
     found = terms(text, limit=LETTERS)
     left_out = function_words(found) | REPLIES
     return ([word for word in found if word not in left_out] or found)[:TERMS]
 
 
 def names_a_subject(text: str) -> bool:
-    """Whether a text has search terms, and not only words of an answer ("yes please"); "use go" names the language."""
+    """Whether a text names a subject, and is not only an answer ("yes please"); "use go" names the language Go."""
     return not only_replies(terms(text, limit=LETTERS)) or bool(_USES_A_NAME.search(text[:LETTERS]))
 
 

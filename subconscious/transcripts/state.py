@@ -29,9 +29,9 @@ class State:
     """The state of one transcript after a call of ``read_turns``.
 
     ``tool_seen``: there has been tool output since the last prompt. ``interrupted``: the next prompt follows an
-    interruption. ``tools`` has the names of tool calls that have no result yet, by id, ``aims`` their commands or
-    files. ``queue`` has the prompts that wait in the client's queue. ``said`` is the end of the assistant's last
-    message. ``answered`` is the end of the message with the question that the last prompt answered, else "".
+    interruption. ``tools`` has, by id, the tools of calls that have no result yet, ``aims`` their commands or files.
+    ``queue`` has the prompts that wait in the client's queue. ``said`` is the end of the assistant's last message.
+    ``answered`` is the end of the assistant's message whose question the last prompt answered; "" if there is none.
     """
 
     head: Head | None = None

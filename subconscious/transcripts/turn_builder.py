@@ -37,13 +37,13 @@ KNOWN_TYPES = frozenset(
     }
 )
 TYPED_MARK = ":typed"
-"""The end of a turn's id if its text was typed in a dialog of a tool call, and not as a prompt."""
+"""The suffix of the id of a turn that the user typed in a tool call's dialog, not as a prompt."""
 
 _IDENTITY_KEYS = ("sessionId", "uuid", "messageId", "leafUuid")
 
 _QUESTION_ENDS = ("?", "?**")
 _SHORT_REPLY = 300
-"""The most characters of the assistant's reply to an answer that the next prompt corrects."""
+"""The most characters of the assistant's reply to an answer that the user may still correct with the next prompt."""
 
 _FILE_KEYS = {"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path"}
 _FILE_KEYS["NotebookEdit"] = "notebook_path"
@@ -300,9 +300,9 @@ class TurnBuilder:
         self._interrupted &= not added
 
     def _before(self, words: str) -> str:
-        """Return the assistant's message that a prompt refers to: the last one, or the one with a question before it.
+        """Return the assistant's message that a prompt refers to, usually the last one.
 
-        A prompt that corrects the answer given a moment ago ("wait no, millis") refers to the question again.
+        A prompt that corrects the user's answer to a question ("wait no, millis") refers to that question again.
         """
         short = len(self._said) <= _SHORT_REPLY
         asked = self._said.endswith(_QUESTION_ENDS)

@@ -164,7 +164,7 @@ class HookTimes(TypedDict):
 
 
 class StatusResult(TypedDict):
-    """Response to the request ``status``. ``paused`` counts the project's memories that starts leave out as unused."""
+    """Response to ``status``. ``paused`` counts the project's memories that session starts leave out as unused."""
 
     version: str
     pid: int

@@ -63,9 +63,9 @@ class ImportedNote(PlannedNote):
 
 
 class FilesTakeResult(TypedDict):
-    """Response to the request ``files_take``: the notes or, if it has ``links``, the number of restored links.
+    """Response to ``files_take``: the number of restored links if the request has ``links``, else the imported notes.
 
-    ``event`` is the newest event of the import, which undoes it as a whole; 0 if it changed nothing.
+    ``event`` is the id of the import's newest event, with which the whole import can be undone; 0 if nothing changed.
     """
 
     notes: NotRequired[list[ImportedNote]]

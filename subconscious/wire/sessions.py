@@ -121,9 +121,9 @@ class Handover(TypedDict):
 class Responses(TypedDict):
     """How often a memory was used, repeated and violated.
 
-    ``given`` counts the ended sessions that received the memory and had something to do. ``unheeded`` counts those that
-    received it after its latest use, repetition or violation, and did none of these; ``followed`` counts those of them
-    that changed files.
+    ``given`` counts the ended sessions that received the memory and did some work. ``unheeded`` counts those of them
+    that received it after its latest use, repetition or violation; ``followed`` counts the unheeded ones that changed
+    files.
     """
 
     used: int
