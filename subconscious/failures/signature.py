@@ -44,7 +44,7 @@ USAGE_LINES = 4
 
 PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _WRONG_MANAGER = re.compile(
-    r"\W*(?:ERR_PNPM_NO_LOCKFILE\b|(?:npm (?:ERR!|error)|error:?|ERROR|Usage ?Error:)\s+(?:"
+    r"\A\W{0,20}(?:ERR_PNPM_NO_LOCKFILE\b|(?:npm (?:ERR!|error)|error:?|ERROR|Usage ?Error:)\s+(?:"
     r"code (?:EUNSUPPORTEDPROTOCOL|EBADDEVENGINES|ENOLOCK)\b"
     r"|(?:Unsupported URL Type|Couldn't find any versions|No version matching) (?:.{0,120} )?\"(?:workspace|catalog):"
     r"|This project(?:'s package\.json)? (?:is configured to use (?:npm|pnpm|yarn|bun)\b|defines \"packageManager\")"
