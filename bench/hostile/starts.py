@@ -80,23 +80,26 @@ def other_projects(stage: Stage) -> None:
 def unheeded(stage: Stage) -> None:
     stage.configure()
     stage.start()
-    rule = "Remember: never touch the legacy importer without a review."
+    decision = "Remember: we decided to keep the legacy importer for the vendor feeds."
     first = stage.speaker()
     first.hook("wake", "SessionStart", source="startup")
-    first.hook("ask", "UserPromptSubmit", prompt=rule)
-    first.say(rule)
+    first.hook("ask", "UserPromptSubmit", prompt=decision)
+    first.say(decision)
     first.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
     first.hook("drop", "SessionEnd", reason="other")
     stage.drain()
     for number in range(3):
         session = stage.speaker()
         answer = session.ask("SessionStart", source="startup").decode()
-        hold("legacy importer" in answer, f"session {number} was not given the rule")
-        session.say("What time is it?")
-        session.say("Half past nine.", role="assistant")
-        session.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Half past nine.")
+        hold("[1] " in answer and "legacy importer" in answer, f"session {number} was not given the decision")
+        session.hook("ask", "UserPromptSubmit", prompt=ASKED)
+        session.say(ASKED)
+        session.say(REPORT, role="assistant")
+        session.hook("drop", "Stop", stop_hook_active=False, last_assistant_message=REPORT)
         session.hook("drop", "SessionEnd", reason="other")
         stage.drain()
     found = wire.call(stage.home, "list", {"cwd": str(first.project)})["memories"]
     hold([memory["uses"] for memory in found] == [0], f"uses: {[memory['uses'] for memory in found]}")
-    hold("legacy importer" not in _start(stage), "a fourth session was given it as well")
+    # The record of the first session may quote its request; as a memory, the decision is not given.
+    listed = [line for line in _start(stage).splitlines() if line.startswith("[")]
+    hold(not any("legacy importer" in line for line in listed), "a fourth session was given it as well")
