@@ -281,8 +281,8 @@ def _priority(priority: float, why: WhySurfacedResult) -> str:
         return f"{priority:+.2f}" if priority else ""
     causes = [
         ("used in", responses["used"]),
-        ("said again by you in", responses["repeated"]),
-        ("said again by you to correct", responses["violated"]),
+        ("you repeated it in", responses["repeated"]),
+        ("you had to repeat it in", responses["violated"]),
     ]
     told = screen.listed([f"{cause} {screen.counted(number, 'session')}" for cause, number in causes if number])
     return f"{priority:+.2f}: {told}"

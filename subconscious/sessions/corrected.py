@@ -216,7 +216,7 @@ _POINTS = re.compile(
     r"\W*(?:that|this|these|those|your|diese\w*|deine?n?|cette|ces?|ton|ta|tes|es[ae]s?|tus?|ess[ae]s?)\b",
     re.IGNORECASE,
 )
-"""Words that refer to the previous work, whatever name follows: "undo that refactoring"."""
+"""Words that refer to the previous work, with any name for it after them: "undo that refactoring"."""
 
 _COUNT_NOTHING = frozenset(
     map(

@@ -284,18 +284,7 @@ async def _give(
     shown = sift(bound, known.unspent, known.bound, time(), "", elsewhere).fit
     fit = await trust_notes.of_hits(ctx.database, [*shown, *sifted.fit], ctx.settings, time(), occasion.project_id)
     own = {hit.memory.id: unconfirmed.least_relevance(ctx, hit.memory) for hit in fit if hit.memory.id in beside.vetted}
-    start = Start(
-        occasion.session_id,
-        occasion.project_id,
-        occasion.event,
-        occasion.branch,
-        asked=occasion.asked,
-        reasons=occasion.reasons,
-        about=occasion.about,
-        limits=json.dumps(usage_of(chosen, seen, occasion.about)),
-        own_limits={one: json.dumps(usage_of(chosen, seen, occasion.about, least)) for one, least in own.items()},
-        due=occasion.due,
-    )
+    start = _described(occasion, chosen, seen, own)
     free, unspent = characters_left(chosen, seen), characters_left(known.unspent, known.bound)
     present = await _in_context(ctx, occasion.session_id, fit) if beside.left or beside.story else []
     hand_over = _hand_over(ctx, beside, present, unspent)
@@ -315,6 +304,29 @@ async def _give(
     if context.text:
         await save_given(ctx, start, context)
     return replace(context, held=sifted.held)
+
+
+def _described(occasion: SurfacingEvent, chosen: Limits, seen: Seen, own: Mapping[int, float]) -> Start:
+    """Return what is recorded about an event with the memories that it brings.
+
+    ``own`` are the relevance thresholds, by memory id, of memories with a threshold of their own.
+    """
+
+    def used(least: float | None = None) -> str:
+        return json.dumps(usage_of(chosen, seen, occasion.about, least))
+
+    return Start(
+        occasion.session_id,
+        occasion.project_id,
+        occasion.event,
+        occasion.branch,
+        asked=occasion.asked,
+        reasons=occasion.reasons,
+        about=occasion.about,
+        limits=used(),
+        own_limits={number: used(least) for number, least in own.items()},
+        due=occasion.due,
+    )
 
 
 def _length(ctx: RecallContext, start: Start, hit: Hit) -> int:

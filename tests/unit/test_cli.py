@@ -568,10 +568,10 @@ def test_show_names_the_branch_without_a_warning(daemon: StubDaemon, capsys: pyt
 @pytest.mark.parametrize(
     ("responses", "told"),
     [
-        ({"used": 0, "repeated": 1, "violated": 0}, "+0.10: said again by you in 1 session"),
+        ({"used": 0, "repeated": 1, "violated": 0}, "+0.10: you repeated it in 1 session"),
         (
             {"used": 2, "repeated": 0, "violated": 1},
-            "+0.40: used in 2 sessions, said again by you to correct 1 session",
+            "+0.40: used in 2 sessions, you had to repeat it in 1 session",
         ),
     ],
 )
